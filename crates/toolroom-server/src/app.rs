@@ -183,7 +183,7 @@ impl App {
             .seal(Arc::clone(&vault) as _)
             .redactions(Arc::clone(&vault) as _)
             .clock(Arc::new(SystemClock))
-            .witness(figures.witness())
+            .observer(figures.observer())
             .build();
         Ok(Self {
             room,

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use toolroom::clock::{Clock, SystemClock};
 use toolroom::conversation::{
-    AgentId, BeginRun, Content, Conversation, ConversationId, Conversations, Entry, NumberedEvent, Run,
-    RunEvent, RunId, RunState, RunStep,
+    AgentId, BeginRun, Content, Conversation, ConversationEntry, ConversationId, Conversations,
+    NumberedEvent, Run, RunEvent, RunId, RunState, RunStep,
 };
 use toolroom::model::{Message, Usage};
 use toolroom::policy::Provenance;
@@ -83,7 +83,7 @@ fn run(conversation: &Conversation) -> Run {
         agent: conversation.agent.clone(),
         caller: None,
         entrance: "example".into(),
-        seat: toolroom::call::Seat::Here,
+        user_location: toolroom::call::UserLocation::Local,
         state: RunState::Running,
         model: None,
         provenance: Provenance::default(),
@@ -104,9 +104,9 @@ fn begin(conversation: &Conversation, run: Run) -> BeginRun {
     BeginRun { run, conversation: conversation.clone(), entries }
 }
 
-fn entry(run: &Run, seq: u64) -> Entry {
+fn entry(run: &Run, seq: u64) -> ConversationEntry {
     let content = Content::Message(Arc::new(Message::user("Something is said here, again and again.")));
-    Entry { seq, run: run.id.clone(), at: SystemClock.now(), content }
+    ConversationEntry { seq, run: run.id.clone(), at: SystemClock.now(), content }
 }
 
 fn event(seq: u64) -> NumberedEvent {

@@ -4,7 +4,7 @@ use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use toolroom::BoxFuture;
 use toolroom::background::{
-    BackgroundProgram, BackgroundPrograms, Fate, MOST_PROGRAMS, PROGRAM_KEPT_FOR, ProgramEnd,
+    BackgroundProgram, BackgroundPrograms, MOST_PROGRAMS, PROGRAM_KEPT_FOR, ProgramEnd, ProgramState,
 };
 use toolroom::clock::Timestamp;
 use toolroom::ledger::LedgerError;
@@ -94,22 +94,22 @@ impl BackgroundPrograms for Store {
 impl Store {
     fn read_program(&self, row: &SqliteRow) -> Result<BackgroundProgram, sqlx::Error> {
         let exit_code = row.try_get(4)?;
-        let fate = match row.try_get::<&str, _>(3)? {
-            RUNNING => self.fate(row)?,
-            state => Fate::Ended(ProgramEnd { exit_code, was_killed: state == KILLED }),
+        let state = match row.try_get::<&str, _>(3)? {
+            RUNNING => self.state(row)?,
+            state => ProgramState::Ended(ProgramEnd { exit_code, was_killed: state == KILLED }),
         };
         Ok(BackgroundProgram {
             number: size(row, 0)?,
             command: row.try_get(1)?,
             began_at: Timestamp::from_micros(row.try_get(2)?),
-            fate,
+            state,
         })
     }
 
     /// What became of one that nobody has seen end.
-    fn fate(&self, row: &SqliteRow) -> Result<Fate, sqlx::Error> {
+    fn state(&self, row: &SqliteRow) -> Result<ProgramState, sqlx::Error> {
         // Without a row its process has signed off, or was found dead before.
-        let Some(id) = row.try_get::<Option<String>, _>(5)? else { return Ok(Fate::Lost) };
+        let Some(id) = row.try_get::<Option<String>, _>(5)? else { return Ok(ProgramState::Lost) };
         let seen = Seen {
             id,
             machine: row.try_get(6)?,
@@ -118,11 +118,11 @@ impl Store {
         };
         let us = self.presence();
         Ok(if seen.machine == us.machine && seen.process == us.process {
-            Fate::Here
+            ProgramState::RunningHere
         } else if us.knows_dead(&seen, self.now()) {
-            Fate::Lost
+            ProgramState::Lost
         } else {
-            Fate::Elsewhere
+            ProgramState::RunningElsewhere
         })
     }
 }

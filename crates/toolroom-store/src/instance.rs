@@ -7,7 +7,7 @@ use std::time::Duration;
 use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use toolroom::clock::{Clock, Timestamp};
-use toolroom::ledger::{Answerer, EXPIRED_RULE, Term};
+use toolroom::ledger::{AnswerWindow, Answerer, EXPIRED_RULE};
 
 use crate::migrate::{MIGRATIONS, Schema};
 use crate::presence::Seen;
@@ -113,7 +113,7 @@ impl Instance {
     /// Answers with no what nobody answered in time, and forgets what is sealed for it.
     async fn expire(&self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
         let query = bind_term(statements::EXPIRE, self.now()).bind(EXPIRED_RULE);
-        let query = query.bind(Answerer::Caller.silence()).bind(Answerer::Client.silence());
+        let query = query.bind(Answerer::Caller.expiry_reason()).bind(Answerer::Client.expiry_reason());
         query.execute(connection).await?;
         Ok(())
     }
@@ -166,7 +166,7 @@ pub(crate) struct Surroundings {
 
 /// A statement that looks for questions whose time is over, or is not: $1 time, $2 latest start.
 pub(crate) fn bind_term(statement: Statement, now: Timestamp) -> Bound {
-    statement.query().bind(now.as_micros()).bind(Term::latest_start(now).as_micros())
+    statement.query().bind(now.as_micros()).bind(AnswerWindow::latest_start(now).as_micros())
 }
 
 /// What is in a database whose schema is current, or `None` when it has to be migrated first.

@@ -8,8 +8,8 @@ use sqlx::sqlite::SqliteRow;
 use toolroom::BoxFuture;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{
-    Answer, AnswerId, Answerer, Approval, Approvals, CallId, Inbox, LedgerError, Question, QuestionState,
-    StandingAnswer, UnreadableQuestion,
+    Answer, AnswerId, Answerer, Approval, Approvals, CallId, LedgerError, OpenQuestions, Question,
+    QuestionState, StandingAnswer, UnreadableQuestion,
 };
 use toolroom::policy::Ruling;
 use toolroom::scope::{ProjectId, Scope, UserId};
@@ -75,7 +75,7 @@ impl Serialize for AnswerRow<'_> {
 }
 
 impl Approvals for Store {
-    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Inbox, LedgerError>> {
+    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<OpenQuestions, LedgerError>> {
         Box::pin(async move {
             let inbox = list(self.reader(), scope).await;
             inbox.map_err(|error| LedgerError::new("list what is asked", error))
@@ -105,21 +105,21 @@ impl Store {
         scope: &Scope,
         entrance: &str,
         limit: u32,
-    ) -> Result<Inbox, StoreError> {
+    ) -> Result<OpenQuestions, StoreError> {
         let query = statements::NEWEST_QUESTIONS.query().bind(scope.project.as_str().to_owned());
         let query = query.bind(user(scope)).bind(entrance.to_owned()).bind(i64::from(limit));
         inbox(self.reader(), query).await
     }
 }
 
-async fn list(reader: &Reader, scope: &Scope) -> Result<Inbox, StoreError> {
+async fn list(reader: &Reader, scope: &Scope) -> Result<OpenQuestions, StoreError> {
     let query = statements::QUESTIONS.query().bind(scope.project.as_str().to_owned()).bind(user(scope));
     inbox(reader, query).await
 }
 
-async fn inbox(reader: &Reader, query: Bound) -> Result<Inbox, StoreError> {
+async fn inbox(reader: &Reader, query: Bound) -> Result<OpenQuestions, StoreError> {
     let rows = reader.rows(query).await?;
-    let mut inbox = Inbox::default();
+    let mut inbox = OpenQuestions::default();
     for row in &rows {
         match read_question(row) {
             Ok(question) => inbox.questions.push(question),

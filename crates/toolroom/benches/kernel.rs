@@ -22,8 +22,8 @@ use toolroom::clock::{SystemClock, Timestamp};
 use toolroom::expression::{self, Expression};
 use toolroom::ledger::{
     AnswerId, Answerer, Approvals, BeginCall, BeginError, CallFilter, CallId, CallRecord, CloseCall,
-    DecideError, Decision, EditCall, Inbox, Journal, Ledger, LedgerError, ParkCall, ParkError, Question,
-    Standing, StandingAnswer, Switchboard, Switches, ToolUsage,
+    DecideError, Decision, EditCall, Journal, Ledger, LedgerError, OpenQuestions, ParkCall, ParkError,
+    Question, Standing, StandingAnswer, Switchboard, Switches, ToolUsage,
 };
 use toolroom::policy::{Answers, Facts, Policy, Preset, Provenance, Rule, Ruling, ToolChoice};
 use toolroom::provenance::{Track, TrackChange, Tracks};
@@ -408,8 +408,8 @@ impl Journal for Forgetful {
 }
 
 impl Approvals for Forgetful {
-    fn questions<'a>(&'a self, _scope: &'a Scope) -> BoxFuture<'a, Result<Inbox, LedgerError>> {
-        Box::pin(ready(Ok(Inbox::default())))
+    fn questions<'a>(&'a self, _scope: &'a Scope) -> BoxFuture<'a, Result<OpenQuestions, LedgerError>> {
+        Box::pin(ready(Ok(OpenQuestions::default())))
     }
 
     fn question<'a>(

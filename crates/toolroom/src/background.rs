@@ -26,16 +26,16 @@ pub struct BackgroundProgram {
     /// When.
     pub began_at: Timestamp,
     /// What became of it.
-    pub fate: Fate,
+    pub state: ProgramState,
 }
 
 /// What became of a program in the background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum ProgramState {
     /// This process started it, and knows more.
-    Here,
+    RunningHere,
     /// Another process started it, and lives.
-    Elsewhere,
+    RunningElsewhere,
     /// The process that started it is gone, and the program with it.
     Lost,
     /// It had ended before.

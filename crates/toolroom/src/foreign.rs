@@ -25,7 +25,8 @@ pub struct ServerRecord {
     /// Its name, which is part of the ids of its tools.
     pub name: String,
     /// How it is reached.
-    pub reached: Reached,
+    #[serde(rename = "reached")]
+    pub transport: Transport,
     /// Whether its tools can be used.
     pub is_enabled: bool,
     /// How long a call may take, in seconds.
@@ -36,17 +37,17 @@ pub struct ServerRecord {
     pub imported_from: Option<String>,
     /// What was said there, so that only a change there is a change here, whatever a person has said since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub imported_as: Option<Box<Reached>>,
+    pub imported_as: Option<Box<Transport>>,
     /// What a person says its tools do. Nothing that the server, a file or a caller says comes in here.
-    #[serde(default, skip_serializing_if = "Declarations::is_empty")]
-    pub declared: Declarations,
+    #[serde(rename = "declared", default, skip_serializing_if = "ServerTraits::is_empty")]
+    pub traits: ServerTraits,
     /// When somebody last said something about it; whatever failed before is forgotten.
     pub changed_at: Timestamp,
 }
 
 /// What a person says tools do. What is not said counts as the worst.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Declared {
+pub struct ToolTraits {
     /// What they do to the world.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
@@ -58,27 +59,27 @@ pub struct Declared {
 /// What a person says one tool does, for as long as it is the tool that was meant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DeclaredTool {
+pub struct PinnedTraits {
     /// The hash of the definition that was accepted at that time.
     pub definition: String,
     /// What it does.
     #[serde(flatten)]
-    pub declared: Declared,
+    pub traits: ToolTraits,
 }
 
 /// All that a person says about the tools of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Declarations {
+pub struct ServerTraits {
     /// What holds for each tool about which nothing else is said.
     #[serde(flatten)]
-    pub all: Declared,
+    pub all: ToolTraits,
     /// What holds for single tools, by their names at the server.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub tools: BTreeMap<String, DeclaredTool>,
+    pub tools: BTreeMap<String, PinnedTraits>,
 }
 
-impl Declared {
+impl ToolTraits {
     /// Whether it says nothing.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
@@ -86,7 +87,7 @@ impl Declared {
     }
 }
 
-impl Declarations {
+impl ServerTraits {
     /// Whether nobody has said anything.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -97,7 +98,7 @@ impl Declarations {
 /// How a server is reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "transport", rename_all = "snake_case")]
-pub enum Reached {
+pub enum Transport {
     /// It is a program on this machine.
     Stdio(ProgramEntry),
     /// It is asked over HTTP.

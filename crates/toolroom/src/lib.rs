@@ -50,6 +50,7 @@ pub mod approval;
 pub mod background;
 pub mod call;
 pub mod catalog;
+pub mod characters;
 pub mod clock;
 pub mod conversation;
 pub mod expression;
@@ -61,20 +62,18 @@ pub mod nearest;
 pub mod policy;
 pub mod provenance;
 pub mod redact;
-mod room;
 #[cfg(test)]
 #[path = "../tests/it/scale.rs"]
 mod scale;
 pub mod schema;
 pub mod scope;
-mod seconds;
 pub mod selector;
 pub mod testing;
-pub mod text;
 mod text_id;
 pub mod tool;
+mod toolroom;
 
-pub use room::{APPROVAL_LIFETIME, Toolroom, ToolroomBuilder, Witness};
+pub use crate::toolroom::{APPROVAL_LIFETIME, CallObserver, Toolroom, ToolroomBuilder};
 
 use std::future::Future;
 use std::pin::Pin;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 use toolroom::clock::{Clock, SystemClock};
 use toolroom::conversation::{
-    AgentId, BeginRun, Content, Conversation, ConversationId, Conversations, Entry, NumberedEvent, Run,
-    RunEvent, RunId, RunState, RunStep, UsageRow,
+    AgentId, BeginRun, Content, Conversation, ConversationEntry, ConversationId, Conversations,
+    NumberedEvent, Run, RunEvent, RunId, RunState, RunStep, UsageRow,
 };
 use toolroom::model::{Message, Usage};
 use toolroom::policy::Provenance;
@@ -76,7 +76,7 @@ fn opening() -> (Conversation, Run) {
         agent: conversation.agent.clone(),
         caller: None,
         entrance: "bench".into(),
-        seat: toolroom::call::Seat::Here,
+        user_location: toolroom::call::UserLocation::Local,
         state: RunState::Running,
         model: Some("vendor/model".into()),
         provenance: Provenance::default(),
@@ -93,9 +93,9 @@ fn opening() -> (Conversation, Run) {
     (conversation, run)
 }
 
-fn entry(run: &Run, seq: u64) -> Entry {
+fn entry(run: &Run, seq: u64) -> ConversationEntry {
     let content = Content::Message(Arc::new(Message::user(WORDS)));
-    Entry { seq, run: run.id.clone(), at: SystemClock.now(), content }
+    ConversationEntry { seq, run: run.id.clone(), at: SystemClock.now(), content }
 }
 
 fn event(seq: u64) -> NumberedEvent {

@@ -109,7 +109,7 @@ pub async fn open(app: &App, scope: &Scope, choice: &Choice) -> Result<Opened, O
     let memories: Arc<dyn Memories> = Arc::new(app.store.clone());
     let mut agent = Agent::new(app.room.clone(), conversations(app), record, chain)?
         .memories(memories)
-        .wall(Arc::new(wall));
+        .local_clock(Arc::new(local_time));
     if let Some(ranker) = ranker {
         agent = agent.ranker(ranker);
     }
@@ -182,7 +182,7 @@ fn candidate(OpenedModel { model, known }: OpenedModel) -> Candidate {
     Candidate::new(Arc::new(Patient::new(model))).facts(known.facts)
 }
 
-fn wall(at: Timestamp) -> LocalTime {
+fn local_time(at: Timestamp) -> LocalTime {
     let zone = environment::time_zone();
     let name = zone.iana_name().unwrap_or("UTC").to_owned();
     let time = jiff::Timestamp::from_microsecond(at.as_micros()).unwrap_or_default();

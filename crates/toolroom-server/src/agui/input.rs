@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use toolroom::call::MAX_CONTEXT_BYTES;
 use toolroom::model::{Block, Message as Said, Role as Speaker};
 use toolroom::tool::{ClientTool, ClientTools};
 
@@ -17,9 +18,6 @@ const MESSAGES: usize = 10_000;
 
 /// The most answers to questions at once.
 const ANSWERS: usize = 1_000;
-
-/// The most bytes of what a client says about its situation. Calls take no more than 64 KiB.
-const CONTEXT_BYTES: usize = 60 * 1024;
 
 /// `RunAgentInput`, as it stands on the wire. What the protocol knows and we do not is passed over.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -114,7 +112,7 @@ pub(crate) enum InputError {
     #[error("`{0}` is answered twice in `resume`")]
     Twice(String),
     #[error(
-        "`context`, `forwardedProps` and `state` have {bytes} bytes together, at most {CONTEXT_BYTES} are taken"
+        "`context`, `forwardedProps` and `state` have {bytes} bytes together, at most {MAX_CONTEXT_BYTES} are taken"
     )]
     Context { bytes: usize },
     #[error("the tool message `{0}` has no `toolCallId`")]
@@ -234,7 +232,7 @@ fn context(
         context.insert("state".to_owned(), state);
     }
     let bytes = serde_json::to_vec(&context).map_or(usize::MAX, |text| text.len());
-    if bytes > CONTEXT_BYTES { Err(InputError::Context { bytes }) } else { Ok(context) }
+    if bytes > MAX_CONTEXT_BYTES { Err(InputError::Context { bytes }) } else { Ok(context) }
 }
 
 impl Input {

@@ -24,7 +24,7 @@ fn what_is_too_long_or_makes_no_sense_is_refused_in_words() {
         (json!({"threadId": ""}), "`threadId` has 0 bytes"),
         (json!({"runId": "x".repeat(513)}), "`runId` has 513 bytes"),
         (json!({"messages": [tool]}), "has no `toolCallId`"),
-        (json!({"state": {"a": "x".repeat(70_000)}}), "at most 61440 are taken"),
+        (json!({"state": {"a": "x".repeat(70_000)}}), "at most 65536 are taken"),
         (json!({"resume": [answer, answer]}), "answered twice"),
         (json!({"tools": [{"name": "a b"}]}), "cannot be the name"),
         (json!({"tools": [{"name": "a"}, {"name": "a"}]}), "`a`"),

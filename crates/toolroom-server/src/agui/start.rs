@@ -194,7 +194,7 @@ impl Start {
     async fn deliver(&self, run: &Run) -> Result<Vec<String>, StartError> {
         let mut left = Vec::new();
         let mut brought = self.input.brought();
-        for handed in self.runs.handed(&self.scope, &run.id).await? {
+        for handed in self.runs.client_calls(&self.scope, &run.id).await? {
             let Some(place) = brought.iter().position(|one| one.call == handed.id.as_str()) else {
                 left.push(handed.id.to_string());
                 continue;

@@ -1,7 +1,7 @@
 //! The state that client and agent share: the client's own, and what we say of the run under one key.
 
 use serde_json::{Value, json};
-use toolroom::agent::Status;
+use toolroom::agent::StatusLine;
 use toolroom::conversation::RunEvent;
 
 use super::event::{Event, Patch};
@@ -14,7 +14,7 @@ pub(crate) const OWN_KEY: &str = "toolroom";
 pub(crate) struct State {
     /// The client's state with our key; as it came, where that is no object and has no place for it.
     document: Value,
-    line: Status,
+    line: StatusLine,
     told: Option<String>,
 }
 
@@ -30,7 +30,7 @@ impl State {
             Value::Null => json!({OWN_KEY: ours}),
             other => other,
         };
-        Self { document, line: Status::default(), told: Some("Working…".to_owned()) }
+        Self { document, line: StatusLine::default(), told: Some("Working…".to_owned()) }
     }
 
     /// All of it.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use toolroom::catalog::WireNames;
-use toolroom::conversation::{Content as Kept, ConversationId, Entry, RunId};
+use toolroom::conversation::{Content as Kept, ConversationEntry, ConversationId, RunId};
 use toolroom::model::{Block, Message as Said, Role as Speaker};
 use toolroom::scope::{Scope, UserId};
 
@@ -54,7 +54,11 @@ pub(super) fn result_id(run: &str, call: &str) -> String {
 }
 
 /// The thread as the client should see it: as it has it, if nothing is missing there, else as we keep it.
-pub(super) fn joined(conversation: &ConversationId, entries: &[Entry], theirs: &[Message]) -> Joined {
+pub(super) fn joined(
+    conversation: &ConversationId,
+    entries: &[ConversationEntry],
+    theirs: &[Message],
+) -> Joined {
     let kept = messages(conversation, entries, theirs);
     let known: HashSet<&str> = theirs.iter().map(|message| message.id.as_str()).collect();
     let mut ours = kept.iter().filter(|(message, is_before)| !is_before && message.role != Role::User);
@@ -82,7 +86,11 @@ pub(super) struct Joined {
 }
 
 /// What was said, under the client's ids where it has some, and whether it was taken over from elsewhere.
-fn messages(conversation: &ConversationId, entries: &[Entry], theirs: &[Message]) -> Vec<(Message, bool)> {
+fn messages(
+    conversation: &ConversationId,
+    entries: &[ConversationEntry],
+    theirs: &[Message],
+) -> Vec<(Message, bool)> {
     let (users, results) = known_ids(conversation, theirs);
     let said: Vec<(&RunId, &Said)> = entries
         .iter()

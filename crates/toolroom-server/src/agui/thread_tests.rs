@@ -4,9 +4,9 @@ use toolroom::clock::Timestamp;
 
 use super::*;
 
-fn entry(seq: u64, run: &RunId, message: Said) -> Entry {
+fn entry(seq: u64, run: &RunId, message: Said) -> ConversationEntry {
     let content = Kept::Message(Arc::new(message));
-    Entry { seq, run: run.clone(), at: Timestamp::from_micros(0), content }
+    ConversationEntry { seq, run: run.clone(), at: Timestamp::from_micros(0), content }
 }
 
 fn user(id: &str, text: &str) -> Message {

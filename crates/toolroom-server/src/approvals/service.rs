@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use toolroom::Toolroom;
-use toolroom::approval::{AnswerError, AnswerRequest, AskedError, EditError, EditRequest, Edited, Responder};
+use toolroom::approval::{
+    AnswerError, AnswerRequest, EditError, EditRequest, Edited, QuestionError, Responder,
+};
 use toolroom::ledger::{Answer, CallId, DecideError, LedgerError, Question, StandingAnswer};
 use toolroom::policy::Ruling;
 use toolroom::scope::Scope;
@@ -122,7 +124,7 @@ impl<'a> ApprovalService<'a> {
         when: Option<String>,
     ) -> Result<AnswerDocument, ReplyError> {
         let reach = match self.plan(call, answer, when.clone()).await? {
-            Some(planned) => Some(ReachDocument::of(&self.room.reach(&planned).await?)),
+            Some(planned) => Some(ReachDocument::of(&self.room.coverage(&planned).await?)),
             None => None,
         };
         let standing = self.answer(call, answer, when).await?;
@@ -196,9 +198,9 @@ impl<'a> ApprovalService<'a> {
     }
 }
 
-fn unsealed(error: impl Into<AskedError>) -> ReplyError {
+fn unsealed(error: impl Into<QuestionError>) -> ReplyError {
     match error.into() {
-        AskedError::Sealed(error) => LedgerError::new("open what was asked", error).into(),
-        AskedError::Ledger(error) => error.into(),
+        QuestionError::Sealed(error) => LedgerError::new("open what was asked", error).into(),
+        QuestionError::Ledger(error) => error.into(),
     }
 }

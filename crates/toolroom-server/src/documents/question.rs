@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use toolroom::approval::Reach;
+use toolroom::approval::AnswerCoverage;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{
     Answer, Answerer, CallId, Question, QuestionState, StandingAnswer, UnreadableQuestion,
@@ -157,7 +157,7 @@ pub(crate) struct AnswerDocument {
 
 /// Reach of a standing answer.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Reach")]
+#[schemars(rename = "AnswerCoverage")]
 pub(crate) struct ReachDocument {
     /// Past calls it would have decided.
     matched: usize,
@@ -166,7 +166,7 @@ pub(crate) struct ReachDocument {
 }
 
 impl ReachDocument {
-    pub(crate) fn of(reach: &Reach) -> Self {
+    pub(crate) fn of(reach: &AnswerCoverage) -> Self {
         Self { matched: reach.matched, of: reach.of }
     }
 }

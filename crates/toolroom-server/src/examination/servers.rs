@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tokio::time::Instant;
-use toolroom::foreign::{ForeignServers, Reached, ServerCondition, ServerRecord};
+use toolroom::foreign::{ForeignServers, ServerCondition, ServerRecord, Transport};
 use toolroom::ledger::LedgerError;
 use toolroom::scope::ProjectId;
 use toolroom_host::process::FoundProgram;
@@ -59,7 +59,7 @@ async fn facts(
             _ => Standing::Fine,
         },
         waiting: definitions.iter().filter(|tool| state_of(tool) != LockState::Accepted).count(),
-        is_confined: is_confined(&record.reached),
+        is_confined: is_confined(&record.transport),
     })
 }
 
@@ -67,16 +67,16 @@ fn unreadable(name: &str) -> ServerFacts {
     ServerFacts { name: name.to_owned(), standing: Standing::Unreadable, waiting: 0, is_confined: false }
 }
 
-fn is_confined(reached: &Reached) -> bool {
-    match reached {
-        Reached::Stdio(program) => !matches!(program.profile.parse(), Ok(NamedProfile::Off)),
-        Reached::Http(_) | Reached::Sse(_) => false,
+fn is_confined(transport: &Transport) -> bool {
+    match transport {
+        Transport::Stdio(program) => !matches!(program.profile.parse(), Ok(NamedProfile::Off)),
+        Transport::Http(_) | Transport::Sse(_) => false,
     }
 }
 
 /// Whether its program is nowhere. A path that begins somewhere else is found when it is started.
 fn is_missing(record: &ServerRecord) -> bool {
-    let Reached::Stdio(program) = &record.reached else { return false };
+    let Transport::Stdio(program) = &record.transport else { return false };
     let is_relative = program.command.contains('/') && !program.command.starts_with('/');
     !is_relative && FoundProgram::find(&program.command, Path::new("/")).is_none()
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use toolroom::foreign::{AddressEntry, EntryValue, Reached};
+use toolroom::foreign::{AddressEntry, EntryValue, Transport};
 use toolroom::redact::Redactor;
 use toolroom_host::environment::is_secret_variable;
 use toolroom_host::net::{Url, check_header};
@@ -69,8 +69,8 @@ pub(crate) fn secret_argument(arguments: &[String]) -> Option<usize> {
 }
 
 /// What is to be said of a program with secrets among its arguments, if there are any.
-pub(crate) fn seen_by_all(reached: &Reached) -> Option<&'static str> {
-    let Reached::Stdio(program) = reached else { return None };
+pub(crate) fn seen_by_all(transport: &Transport) -> Option<&'static str> {
+    let Transport::Stdio(program) = transport else { return None };
     program.arguments.iter().any(|argument| names_secret(argument)).then_some(
         "a secret among the arguments is seen by every user of this machine in the list of processes while the server \
          runs; if the server takes it from a variable, give it with `--env NAME=secret:SECRET`",

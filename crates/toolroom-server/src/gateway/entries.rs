@@ -1,6 +1,6 @@
 //! Entering servers, and forgetting them.
 
-use toolroom::foreign::{ForeignServers, ProgramEntry, Reached, ServerRecord};
+use toolroom::foreign::{ForeignServers, ProgramEntry, ServerRecord, Transport};
 use toolroom::scope::ProjectId;
 use toolroom_host::folders::remove_private;
 use toolroom_store::ServerEntry;
@@ -36,8 +36,8 @@ pub(crate) async fn forget(app: &App, project: &ProjectId, name: &str) -> anyhow
 
 /// Whether the same program is started or the same address asked.
 pub(crate) fn is_same_server(one: &ServerRecord, other: &ServerRecord) -> bool {
-    match (&one.reached, &other.reached) {
-        (Reached::Stdio(one), Reached::Stdio(other)) => words(one) == words(other),
+    match (&one.transport, &other.transport) {
+        (Transport::Stdio(one), Transport::Stdio(other)) => words(one) == words(other),
         _ => address(one) == address(other),
     }
 }
@@ -48,8 +48,8 @@ fn words(entry: &ProgramEntry) -> (&str, &[String], Option<&str>) {
 
 /// The address that a token would be for.
 fn address(record: &ServerRecord) -> Option<&str> {
-    match &record.reached {
-        Reached::Http(address) | Reached::Sse(address) => Some(&address.url),
-        Reached::Stdio(_) => None,
+    match &record.transport {
+        Transport::Http(address) | Transport::Sse(address) => Some(&address.url),
+        Transport::Stdio(_) => None,
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use toolroom::BoxFuture;
 use toolroom::catalog::Catalog;
 use toolroom::clock::SystemClock;
-use toolroom::foreign::{Reached, ServerRecord};
+use toolroom::foreign::{ServerRecord, Transport};
 use toolroom::redact::{Patterns, Redactor, Secret};
 use toolroom::scope::{LOCAL_PROJECT, ProjectId};
 use toolroom_host::environment;
@@ -91,11 +91,11 @@ impl Safekeeping {
         http: Arc<dyn Http>,
         known: Known,
     ) -> Result<OAuthDoor, McpError> {
-        let site = match &server.reached {
-            Reached::Http(address) | Reached::Sse(address) => {
+        let site = match &server.transport {
+            Transport::Http(address) | Transport::Sse(address) => {
                 Site { url: address.url.clone(), is_internal: address.is_internal }
             }
-            Reached::Stdio(_) => Site { url: String::new(), is_internal: false },
+            Transport::Stdio(_) => Site { url: String::new(), is_internal: false },
         };
         let kept = KeptGrants {
             vault: Arc::clone(&self.vault),

@@ -1,6 +1,6 @@
 //! Values of stored secrets in the entry of a server: the entry keeps the name of the secret, and never its value.
 
-use toolroom::foreign::{EntryValue, Reached};
+use toolroom::foreign::{EntryValue, Transport};
 use toolroom::redact::{Patterns, Redactor, Secret};
 use toolroom::scope::ProjectId;
 
@@ -73,8 +73,8 @@ impl StoredSecrets {
     }
 
     /// Whether an entry still holds a value, where no secret can be named or in another encoding.
-    pub(crate) fn check(&self, reached: &Reached) -> Result<(), String> {
-        let text = serde_json::to_string(reached).map_err(|error| error.to_string())?;
+    pub(crate) fn check(&self, transport: &Transport) -> Result<(), String> {
+        let text = serde_json::to_string(transport).map_err(|error| error.to_string())?;
         let holds = |secret: &&Secret| {
             let redactor = Redactor::new([(*secret).clone()], Patterns::None);
             is_unguessable(secret) && redactor.redact_text(&text) != text
@@ -129,7 +129,7 @@ mod tests {
         let program = |arguments: &[&str]| {
             let arguments: Vec<&str> = arguments.to_vec();
             let text = serde_json::json!({"transport": "stdio", "command": "x", "arguments": arguments, "profile": "off"});
-            serde_json::from_value::<Reached>(text).unwrap()
+            serde_json::from_value::<Transport>(text).unwrap()
         };
         for (argument, is_fine) in [
             ("secret:DB", true),

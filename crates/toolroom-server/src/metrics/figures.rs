@@ -10,7 +10,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
-use toolroom::Witness;
+use toolroom::CallObserver;
 use toolroom::call::{CallReport, Outcome};
 use toolroom::conversation::{RunEvent, RunState};
 use toolroom::tool::{ErrorKind, RaisedBy};
@@ -116,7 +116,7 @@ impl Figures {
     }
 
     /// Counts every call of a room.
-    pub(crate) fn witness(self: &Arc<Self>) -> Witness {
+    pub(crate) fn observer(self: &Arc<Self>) -> CallObserver {
         let figures = Arc::clone(self);
         Arc::new(move |report| figures.call(report))
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use toolroom::agent::{Agent, Handed, ResumeRun, RunError, RunReport, SendRequest, Watcher};
+use toolroom::agent::{Agent, ClientCall, EventListener, ResumeRun, RunError, RunReport, SendRequest};
 use toolroom::call::{CallReport, DeliverError, Delivery};
 use toolroom::conversation::{Conversations, Run, RunId, TakeRunError};
 use toolroom::scope::Scope;
@@ -123,7 +123,7 @@ impl Runs {
         let clock = self.app.room.clock();
         let run = request.run.get_or_insert_with(|| RunId::fresh(clock)).clone();
         let live = Live { feed: Feed::new(), stop: request.cancellation.clone() };
-        request.watcher = Some(self.watcher(&live.feed));
+        request.listener = Some(self.listener(&live.feed));
         self.work(run, live, Box::pin(async move { agent.send(request).await })).await
     }
 
@@ -149,12 +149,12 @@ impl Runs {
         let mut request = ResumeRun::new(run.id.clone(), run.scope.clone());
         request.client_tools = tools;
         let live = Live { feed: Feed::new(), stop: request.cancellation.clone() };
-        request.watcher = Some(self.watcher(&live.feed));
+        request.listener = Some(self.listener(&live.feed));
         self.work(run.id, live, Box::pin(async move { agent.resume(request).await })).await
     }
 
     /// Tells a feed what happens, counts it, and traces it.
-    fn watcher(&self, feed: &Arc<Feed>) -> Watcher {
+    fn listener(&self, feed: &Arc<Feed>) -> EventListener {
         let (feed, figures) = (Arc::clone(feed), Arc::clone(&self.app.figures));
         let above = telemetry::current().and_then(|request| request.span);
         let trace = self.tracer.clone().map(|tracer| RunTrace::begin(tracer, above));
@@ -185,9 +185,13 @@ impl Runs {
     ///
     /// # Errors
     /// When there is no such run, or they cannot be read.
-    pub(crate) async fn handed(&self, scope: &Scope, id: &RunId) -> Result<Vec<Handed>, BeginError> {
+    pub(crate) async fn client_calls(
+        &self,
+        scope: &Scope,
+        id: &RunId,
+    ) -> Result<Vec<ClientCall>, BeginError> {
         let (run, agent) = self.known(scope, id).await?;
-        Ok(agent.handed(&run.scope, &run.id).await.map_err(RunError::from)?)
+        Ok(agent.client_calls(&run.scope, &run.id).await.map_err(RunError::from)?)
     }
 
     /// Takes what a client says came of a call of a run.

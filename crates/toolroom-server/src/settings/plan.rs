@@ -271,17 +271,17 @@ impl ImportPlan {
     fn add_servers(&mut self, here: &Here<'_>, settings: &ProjectSettings) -> Result<(), String> {
         for server in &settings.servers {
             let name = server.name.as_str();
-            let checked = server_check::check(server).and_then(|()| here.stored.check(&server.reached));
+            let checked = server_check::check(server).and_then(|()| here.stored.check(&server.transport));
             checked.map_err(|problem| format!("the server `{name}`: {problem}"))?;
             let before =
                 here.before.and_then(|before| before.servers.iter().find(|before| before.name == name));
-            let known = before.filter(|before| before.reached == server.reached);
+            let known = before.filter(|before| before.transport == server.transport);
             // What is started or asked anew is switched on by a person, who also says what its tools do. When somebody last
             // said something about it is not what they said.
             let wanted = |changed_at: Timestamp| ServerRecord {
                 changed_at,
                 is_enabled: server.is_enabled && known.is_some_and(|known| known.is_enabled),
-                declared: known.map(|known| known.declared.clone()).unwrap_or_default(),
+                traits: known.map(|known| known.traits.clone()).unwrap_or_default(),
                 ..server.clone()
             };
             let state = fate(before, &wanted(before.map_or(here.now, |before| before.changed_at)));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use toolroom::foreign::{EntryValue, Reached, ServerRecord};
+use toolroom::foreign::{EntryValue, ServerRecord, Transport};
 use toolroom_host::net::Url;
 use toolroom_host::sandbox::NamedProfile;
 use toolroom_tools::mcp::named_secret;
@@ -16,8 +16,8 @@ pub(super) fn check(server: &ServerRecord) -> Result<(), String> {
     if !ServerRecord::is_name(&server.name) {
         return Err("a name has 1 to 64 letters, digits, `_` and `-`".to_owned());
     }
-    match &server.reached {
-        Reached::Stdio(program) => {
+    match &server.transport {
+        Transport::Stdio(program) => {
             program.profile.parse::<NamedProfile>().map_err(|error| error.to_string())?;
             if let Some(index) = secret_argument(&program.arguments) {
                 return Err(format!(
@@ -28,7 +28,7 @@ pub(super) fn check(server: &ServerRecord) -> Result<(), String> {
             check_variables(program.environment.keys())?;
             check_values(&program.environment)
         }
-        Reached::Http(address) | Reached::Sse(address) => {
+        Transport::Http(address) | Transport::Sse(address) => {
             checked_url(&address.url)?;
             check_headers(address)?;
             check_way(address)?;
@@ -57,18 +57,18 @@ fn check_values(values: &BTreeMap<String, EntryValue>) -> Result<(), String> {
 
 /// What is started or asked for it, and what it gets, for whoever decides about it.
 pub(super) fn target(server: &ServerRecord) -> String {
-    let (mut parts, values, what) = match &server.reached {
-        Reached::Stdio(program) => {
+    let (mut parts, values, what) = match &server.transport {
+        Transport::Stdio(program) => {
             let words = std::iter::once(&program.command).chain(&program.arguments);
             let words: Vec<&str> = words.map(String::as_str).collect();
             let mut parts = vec![words.join(" "), format!("sandbox profile `{}`", program.profile)];
             if !program.readable.is_empty() {
                 parts.push(format!("may read {}", program.readable.join(", ")));
             }
-            parts.extend(seen_by_all(&server.reached).map(str::to_owned));
+            parts.extend(seen_by_all(&server.transport).map(str::to_owned));
             (parts, &program.environment, "variable")
         }
-        Reached::Http(address) | Reached::Sse(address) => {
+        Transport::Http(address) | Transport::Sse(address) => {
             let mut parts = vec![address.url.clone()];
             if address.is_internal {
                 parts.push("its name may lead inside a network".to_owned());
@@ -89,9 +89,9 @@ pub(super) fn target(server: &ServerRecord) -> String {
 
 /// The secrets it names.
 pub(super) fn secrets(server: &ServerRecord) -> Vec<String> {
-    let (values, texts): (_, Vec<String>) = match &server.reached {
-        Reached::Stdio(program) => (&program.environment, program.arguments.clone()),
-        Reached::Http(address) | Reached::Sse(address) => {
+    let (values, texts): (_, Vec<String>) = match &server.transport {
+        Transport::Stdio(program) => (&program.environment, program.arguments.clone()),
+        Transport::Http(address) | Transport::Sse(address) => {
             let url = Url::parse(&address.url);
             let query = url.iter().flat_map(Url::query_pairs).map(|(_, value)| value.into_owned());
             (&address.headers, query.collect())

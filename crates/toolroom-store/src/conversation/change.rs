@@ -3,7 +3,8 @@
 use serde::Serialize;
 use toolroom::clock::Timestamp;
 use toolroom::conversation::{
-    BeginRun, Conversation, Entry, NumberedEvent, PastRequest, Run, RunEvent, RunState, RunStep, UsageRow,
+    BeginRun, Conversation, ConversationEntry, NumberedEvent, PastRequest, Run, RunEvent, RunState, RunStep,
+    UsageRow,
 };
 
 use toolroom::scope::{Scope, UserId};
@@ -62,7 +63,7 @@ impl RunChange {
     fn new(
         run: Run,
         start: Option<Start>,
-        entries: &[Entry],
+        entries: &[ConversationEntry],
         events: &[NumberedEvent],
         usage: Vec<UsageRow>,
         requests: Vec<PastRequest>,
@@ -147,7 +148,7 @@ impl Start {
 }
 
 impl EncodedEntry {
-    fn new(entry: &Entry) -> Result<Self, serde_json::Error> {
+    fn new(entry: &ConversationEntry) -> Result<Self, serde_json::Error> {
         let content = serde_json::to_string(&entry.content)?;
         Ok(Self { seq: entry.seq, run: entry.run.as_str().to_owned(), at: entry.at, content })
     }

@@ -5,8 +5,9 @@ use std::future::ready;
 use toolroom::BoxFuture;
 use toolroom::clock::Timestamp;
 use toolroom::conversation::{
-    BeginRun, BeginRunError, Conversation, ConversationFilter, ConversationId, Conversations, Entry,
-    NumberedEvent, PastRequest, Run, RunFilter, RunId, RunStep, Spending, Spent, StepError, TakeRunError,
+    BeginRun, BeginRunError, Conversation, ConversationEntry, ConversationFilter, ConversationId,
+    Conversations, NumberedEvent, PastRequest, Run, RunFilter, RunId, RunStep, Spending, Spent, StepError,
+    TakeRunError,
 };
 use toolroom::ledger::LedgerError;
 use toolroom::scope::Scope;
@@ -56,7 +57,7 @@ impl Conversations for Store {
         })
     }
 
-    fn let_go(&self, run: &RunId) {
+    fn release_run(&self, run: &RunId) {
         drop(self.submit(Work::Hold(Hold::LetGo(run.clone()))));
     }
 
@@ -100,7 +101,7 @@ impl Conversations for Store {
         scope: &'a Scope,
         id: &'a ConversationId,
         from: u64,
-    ) -> BoxFuture<'a, Result<Vec<Entry>, LedgerError>> {
+    ) -> BoxFuture<'a, Result<Vec<ConversationEntry>, LedgerError>> {
         Box::pin(async move {
             let entries = read::entries(self.reader(), scope, id, from).await;
             entries.map_err(|error| LedgerError::new("read what was said", error))

@@ -5,8 +5,8 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use toolroom::clock::Timestamp;
 use toolroom::conversation::{
-    AgentId, Conversation, ConversationFilter, ConversationId, Entry, NumberedEvent, PastRequest, Run,
-    RunFilter, RunId, RunState, Spent,
+    AgentId, Conversation, ConversationEntry, ConversationFilter, ConversationId, NumberedEvent, PastRequest,
+    Run, RunFilter, RunId, RunState, Spent,
 };
 use toolroom::model::Usage;
 use toolroom::scope::Scope;
@@ -54,10 +54,10 @@ pub(super) async fn entries(
     scope: &Scope,
     id: &ConversationId,
     from: u64,
-) -> Result<Vec<Entry>, StoreError> {
+) -> Result<Vec<ConversationEntry>, StoreError> {
     let rows = reader.rows(one_of(statements::ENTRIES, scope, id.as_str()).bind(count(from))).await?;
-    let read = |row: &SqliteRow| -> Result<Entry, ReadError> {
-        Ok(Entry {
+    let read = |row: &SqliteRow| -> Result<ConversationEntry, ReadError> {
+        Ok(ConversationEntry {
             seq: size(row, 0)?,
             run: RunId::new(row.try_get(1)?),
             at: Timestamp::from_micros(row.try_get(2)?),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use toolroom::clock::{Clock, Timestamp};
 use toolroom::conversation::{
-    AgentId, BeginRun, Content, Conversation, ConversationId, Conversations, Entry, Run, RunId, RunState,
-    RunStep,
+    AgentId, BeginRun, Content, Conversation, ConversationEntry, ConversationId, Conversations, Run, RunId,
+    RunState, RunStep,
 };
 use toolroom::ledger::{
     Artifact, ArtifactId, CallId, CallRecord, CallStatus, CloseCall, Ledger, ParkedQuestion,
@@ -70,7 +70,7 @@ async fn talk(store: &Store, id: &str, letters: usize) {
         agent: AgentId::new("default"),
         caller: None,
         entrance: "cli".into(),
-        seat: toolroom::call::Seat::Here,
+        user_location: toolroom::call::UserLocation::Local,
         state: RunState::Running,
         model: None,
         provenance: Provenance::default(),
@@ -85,7 +85,7 @@ async fn talk(store: &Store, id: &str, letters: usize) {
         ended_at: None,
     };
     let content = Content::Message(Arc::new(Message::user("a".repeat(letters))));
-    let entries = vec![Entry { seq: 0, run: run.id.clone(), at: AT, content }];
+    let entries = vec![ConversationEntry { seq: 0, run: run.id.clone(), at: AT, content }];
     let over = Run { state: RunState::Done, ended_at: Some(AT), ..run.clone() };
     store.begin_run(BeginRun { run, conversation, entries }).await.unwrap();
     let (entries, events, usage, requests) = Default::default();

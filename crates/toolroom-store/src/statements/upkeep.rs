@@ -17,7 +17,7 @@ macro_rules! schema {
 }
 
 /// Questions that nobody answered, or whose answer nobody used, by $1, and those that were asked after $2, which is in
-/// the future (`toolroom::ledger::Term`).
+/// the future (`toolroom::ledger::AnswerWindow`).
 macro_rules! overdue {
     () => {
         "(expires_at <= $1 OR EXISTS (SELECT 1 FROM calls AS asked WHERE asked.id = call_id AND asked.asked_at > $2)) \

@@ -8,8 +8,8 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{
-    Answerer, Approval, CallId, CallRecord, CallStatus, DecideError, Grant, ParkedQuestion, QuestionState,
-    RateKey, RateLimit, RateWindow, Term, Turn,
+    AnswerWindow, Answerer, Approval, Attempt, CallId, CallRecord, CallStatus, DecideError, Grant,
+    ParkedQuestion, QuestionState, RateKey, RateLimit, RateWindow,
 };
 use toolroom::scope::{ProjectId, Scope, UserId};
 
@@ -177,7 +177,7 @@ pub(super) struct ApprovalSeen {
     arguments_hash: String,
     definition_hash: String,
     asks: Answerer,
-    term: Term,
+    answer_window: AnswerWindow,
     state: String,
     /// The call itself; it may have been closed behind the approval's back.
     call_status: String,
@@ -197,14 +197,14 @@ impl ApprovalSeen {
 
     /// Whether it is a yes to exactly this, not yet used, or used by a process that died in the middle.
     pub(super) fn grants(&self, grant: &Grant) -> bool {
-        let stands = match grant.turn {
-            Turn::First => self.is(QuestionState::Granted, CallStatus::Pending),
-            Turn::Again => self.is(QuestionState::Used, CallStatus::Unknown),
+        let stands = match grant.attempt {
+            Attempt::First => self.is(QuestionState::Granted, CallStatus::Pending),
+            Attempt::Retry => self.is(QuestionState::Used, CallStatus::Unknown),
         };
         stands
             && *self.arguments_hash == *grant.arguments_hash
             && *self.definition_hash == *grant.definition_hash
-            && !self.term.is_over(grant.at)
+            && !self.answer_window.is_over(grant.at)
     }
 }
 
@@ -232,7 +232,7 @@ impl Replies {
                     arguments_hash: row.try_get(2)?,
                     definition_hash: row.try_get(3)?,
                     asks,
-                    term: Term {
+                    answer_window: AnswerWindow {
                         asked_at: Timestamp::from_micros(row.try_get(10)?),
                         expires_at: Timestamp::from_micros(row.try_get(5)?),
                     },
@@ -283,9 +283,12 @@ impl Replies {
         by: Answerer,
         at: Timestamp,
     ) -> Result<(), Refusal> {
-        let approval = self.approval(call).filter(|approval| by.is_at_home(scope, &approval.owner));
+        let approval = self.approval(call).filter(|approval| by.may_answer_call_of(scope, &approval.owner));
         match approval {
-            Some(seen) if seen.is(QuestionState::Waiting, CallStatus::Pending) && !seen.term.is_over(at) => {
+            Some(seen)
+                if seen.is(QuestionState::Waiting, CallStatus::Pending)
+                    && !seen.answer_window.is_over(at) =>
+            {
                 DecideError::check(by, seen.asks).map_err(Refusal::NotYours)
             }
             _ => Err(Refusal::NotWaiting),

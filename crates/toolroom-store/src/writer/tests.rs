@@ -6,10 +6,12 @@ use std::sync::Arc;
 use serde_json::Value;
 use sqlx::Row;
 use toolroom::clock::{Clock, Timestamp};
-use toolroom::conversation::{AgentId, Content, ConversationId, Entry, Run, RunId, RunState, RunStep};
+use toolroom::conversation::{
+    AgentId, Content, ConversationEntry, ConversationId, Run, RunId, RunState, RunStep,
+};
 use toolroom::ledger::{
-    Action, Answer, Answerer, Approval, Artifact, ArtifactId, BeginCall, CallId, CallRecord, CallStatus,
-    CloseCall, Decision, EditCall, Grant, ParkCall, ParkedQuestion, Turn,
+    Action, Answer, Answerer, Approval, Artifact, ArtifactId, Attempt, BeginCall, CallId, CallRecord,
+    CallStatus, CloseCall, Decision, EditCall, Grant, ParkCall, ParkedQuestion,
 };
 use toolroom::model::{Message, Usage};
 use toolroom::policy::Provenance;
@@ -71,7 +73,7 @@ fn begin_granted(id: &str, of: &str) -> Work {
         arguments_hash: "a".into(),
         definition_hash: "d".into(),
         at: record.asked_at,
-        turn: Turn::First,
+        attempt: Attempt::First,
     };
     Work::Begin(Box::new(BeginCall { record, rates: Vec::new(), grant: Some(grant) }))
 }
@@ -127,7 +129,7 @@ fn step(run: &str, conversation: &str, letters: usize) -> Work {
         agent: AgentId::new("default"),
         caller: None,
         entrance: "cli".into(),
-        seat: toolroom::call::Seat::Here,
+        user_location: toolroom::call::UserLocation::Local,
         state: RunState::Running,
         model: None,
         provenance: Provenance::default(),
@@ -142,7 +144,7 @@ fn step(run: &str, conversation: &str, letters: usize) -> Work {
         ended_at: None,
     };
     let content = Content::Message(Arc::new(Message::user("a".repeat(letters))));
-    let entries = vec![Entry { seq: 0, run: run.id.clone(), at, content }];
+    let entries = vec![ConversationEntry { seq: 0, run: run.id.clone(), at, content }];
     let (events, usage, requests) = (Vec::new(), Vec::new(), Vec::new());
     Work::Run(Box::new(RunChange::step(RunStep { run, entries, events, usage, requests }).unwrap()))
 }

@@ -6,8 +6,8 @@ use proptest::prelude::{Strategy, any, prop_oneof, proptest};
 use proptest::{collection, option, sample};
 use toolroom::clock::Clock;
 use toolroom::ledger::{
-    Answer, AnswerId, Answerer, BeginCall, BeginError, CallRecord, CallStatus, CloseCall, DecideError,
-    Decision, EditCall, Ledger, ParkCall, ParkedQuestion, Question, StandingAnswer, Storage, Turn,
+    Answer, AnswerId, Answerer, Attempt, BeginCall, BeginError, CallRecord, CallStatus, CloseCall,
+    DecideError, Decision, EditCall, Ledger, ParkCall, ParkedQuestion, Question, StandingAnswer, Storage,
 };
 use toolroom::policy::Ruling;
 use toolroom::scope::Scope;
@@ -40,7 +40,7 @@ enum Event {
     /// With the grant of one call, rarely as another.
     Begin {
         call: usize,
-        turn: Turn,
+        attempt: Attempt,
         as_other: Option<usize>,
     },
     Close {
@@ -75,7 +75,7 @@ fn event() -> impl Strategy<Value = Event> {
     let who = || sample::select(vec![Who::Owner, Who::Owner, Who::Project, Who::Stranger]);
     let by = || sample::select(Answerer::ALL.to_vec());
     let answer = sample::select(vec![Answer::Once, Answer::Always, Answer::No, Answer::Never, Answer::Stop]);
-    let turn = sample::select(vec![Turn::First, Turn::Again]);
+    let attempt = sample::select(vec![Attempt::First, Attempt::Retry]);
     let status = sample::select(vec![Done, Failed, Denied, Cancelled, Unknown, Unknown]);
     let question = sample::select(vec![
         ParkedQuestion::None,
@@ -90,8 +90,8 @@ fn event() -> impl Strategy<Value = Event> {
             .prop_map(|(call, scope, by, answer, stands)| Event::Decide { call, scope, by, answer, stands }),
         2 => (call(), call(), who(), by())
             .prop_map(|(call, into, scope, by)| Event::Edit { call, into, scope, by }),
-        4 => (call(), turn, option::weighted(0.1, call()))
-            .prop_map(|(call, turn, as_other)| Event::Begin { call, turn, as_other }),
+        4 => (call(), attempt, option::weighted(0.1, call()))
+            .prop_map(|(call, attempt, as_other)| Event::Begin { call, attempt, as_other }),
         3 => (call(), status, question)
             .prop_map(|(call, status, question)| Event::Close { call, status, question }),
         1 => (1..40_u64).prop_map(Event::Wait),
@@ -178,8 +178,8 @@ async fn change(place: &Place, parks: &[ParkCall], ledger: &impl Storage, event:
             let scope = scope.scope(&parks[call]);
             Change::Edit(EditCall { scope, ..edit(clock, &parks[call], by, &parks[into]) })
         }
-        Event::Begin { call, turn, as_other } => {
-            let mut begin = begun(clock, &parks[call], turn);
+        Event::Begin { call, attempt, as_other } => {
+            let mut begin = begun(clock, &parks[call], attempt);
             begin.record.id = parks[as_other.unwrap_or(call)].record.id.clone();
             Change::Begin(begin)
         }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use toolroom::clock::Clock;
 use toolroom::ledger::{
-    Answer, Answerer, Approval, Approvals, BeginCall, CallRecord, CallStatus, CloseCall, Decision, EditCall,
-    Grant, ParkCall, ParkedQuestion, QuestionState, Turn,
+    Answer, Answerer, Approval, Approvals, Attempt, BeginCall, CallRecord, CallStatus, CloseCall, Decision,
+    EditCall, Grant, ParkCall, ParkedQuestion, QuestionState,
 };
 use toolroom::scope::Scope;
 
@@ -62,18 +62,18 @@ pub(crate) fn edit(clock: &dyn Clock, of: &ParkCall, by: Answerer, into: &ParkCa
 
 /// The parked call, begun for the first time.
 pub(crate) fn resumed(clock: &dyn Clock, park: &ParkCall) -> BeginCall {
-    begun(clock, park, Turn::First)
+    begun(clock, park, Attempt::First)
 }
 
-/// The parked call, begun in its first or second turn.
-pub(crate) fn begun(clock: &dyn Clock, park: &ParkCall, turn: Turn) -> BeginCall {
+/// The parked call, begun in its first or second attempt.
+pub(crate) fn begun(clock: &dyn Clock, park: &ParkCall, attempt: Attempt) -> BeginCall {
     let record = CallRecord { status: CallStatus::Begun, begun_at: Some(clock.now()), ..park.record.clone() };
     let grant = Grant {
         call: park.record.id.clone(),
         arguments_hash: Arc::clone(&park.approval.arguments_hash),
         definition_hash: Arc::clone(&park.approval.definition_hash),
         at: clock.now(),
-        turn,
+        attempt,
     };
     BeginCall { record, rates: Vec::new(), grant: Some(grant) }
 }

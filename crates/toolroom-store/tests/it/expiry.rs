@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use toolroom::clock::Clock;
 use toolroom::ledger::{
-    Answer, Answerer, Approvals, CallStatus, Journal, Ledger, ParkCall, ParkedQuestion, QuestionState, Turn,
+    Answer, Answerer, Approvals, Attempt, CallStatus, Journal, Ledger, ParkCall, ParkedQuestion,
+    QuestionState,
 };
 use toolroom::scope::Scope;
 use toolroom_store::Store;
@@ -86,7 +87,7 @@ async fn what_has_begun_keeps_its_status_and_loses_what_is_sealed() {
     assert_eq!(stand(&next, &broken).await, (CallStatus::Unknown, QuestionState::Used, Kept::Gone));
     assert_eq!(stand(&next, &over).await, (CallStatus::Done, QuestionState::Used, Kept::Gone));
     assert_eq!(next.call(&over.record.scope, &over.record.id).await.unwrap(), before);
-    assert!(next.begin(begun(clock, &broken, Turn::Again)).await.is_err(), "too late to begin again");
+    assert!(next.begin(begun(clock, &broken, Attempt::Retry)).await.is_err(), "too late to begin again");
     store.close(ended(&running, CallStatus::Done, ParkedQuestion::Settled)).await.unwrap();
     assert_eq!(stand(&next, &running).await, (CallStatus::Done, QuestionState::Used, Kept::Gone));
 }
@@ -102,7 +103,7 @@ async fn an_approved_call_whose_process_died_begins_again() {
     let next = place.open_as("here", "next", |process| process != "dying").await;
     assert_eq!(stand(&next, &park).await, (CallStatus::Unknown, QuestionState::Used, Kept::Sealed));
     clock.advance(Duration::from_secs(1));
-    let again = begun(clock, &park, Turn::Again);
+    let again = begun(clock, &park, Attempt::Retry);
     next.begin(again.clone()).await.unwrap();
     let row = next.call(&park.record.scope, &park.record.id).await.unwrap();
     assert_eq!(row, Some(again.record));
@@ -110,7 +111,7 @@ async fn an_approved_call_whose_process_died_begins_again() {
     // The second process dies, too: the row is its, not the first one's.
     let last = place.open_as("here", "last", |process| process == "dying").await;
     assert_eq!(stand(&last, &park).await, (CallStatus::Unknown, QuestionState::Used, Kept::Sealed));
-    last.begin(begun(clock, &park, Turn::Again)).await.unwrap();
+    last.begin(begun(clock, &park, Attempt::Retry)).await.unwrap();
     last.close(ended(&park, CallStatus::Done, ParkedQuestion::Settled)).await.unwrap();
     assert_eq!(stand(&last, &park).await, (CallStatus::Done, QuestionState::Used, Kept::Gone));
 }

@@ -7,8 +7,8 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Executor};
 use toolroom::clock::Clock;
 use toolroom::foreign::{
-    AddressEntry, Declarations, Declared, DeclaredTool, DefinitionChange, DefinitionRecord, EntryValue,
-    ForeignServers, Reached, ServerCondition, ServerRecord,
+    AddressEntry, DefinitionChange, DefinitionRecord, EntryValue, ForeignServers, PinnedTraits,
+    ServerCondition, ServerRecord, ServerTraits, ToolTraits, Transport,
 };
 use toolroom::scope::ProjectId;
 use toolroom::tool::{Capabilities, Effect};
@@ -23,7 +23,7 @@ async fn a_server_and_all_that_is_kept_of_it_are_seen_by_others_and_go_together(
     let headers = BTreeMap::from([("x-key".to_owned(), EntryValue::Secret("mcp.a.x-key".to_owned()))]);
     let server = ServerRecord {
         name: "a".to_owned(),
-        reached: Reached::Http(AddressEntry {
+        transport: Transport::Http(AddressEntry {
             url: "https://a.example/mcp".to_owned(),
             headers,
             is_internal: false,
@@ -32,13 +32,13 @@ async fn a_server_and_all_that_is_kept_of_it_are_seen_by_others_and_go_together(
         timeout_seconds: Some(5),
         imported_from: None,
         imported_as: None,
-        declared: Declarations {
-            all: Declared { effect: Some(Effect::Read), capabilities: None },
+        traits: ServerTraits {
+            all: ToolTraits { effect: Some(Effect::Read), capabilities: None },
             tools: BTreeMap::from([(
                 "one".to_owned(),
-                DeclaredTool {
+                PinnedTraits {
                     definition: "00".to_owned(),
-                    declared: Declared { effect: None, capabilities: Some(Capabilities::NONE) },
+                    traits: ToolTraits { effect: None, capabilities: Some(Capabilities::NONE) },
                 },
             )]),
         },
@@ -129,7 +129,7 @@ async fn an_entry_that_cannot_be_read_takes_no_other_with_it() {
     let local = ProjectId::default();
     let good = ServerRecord {
         name: "good".to_owned(),
-        reached: Reached::Http(AddressEntry {
+        transport: Transport::Http(AddressEntry {
             url: "https://a.example".to_owned(),
             headers: BTreeMap::new(),
             is_internal: false,
@@ -138,7 +138,7 @@ async fn an_entry_that_cannot_be_read_takes_no_other_with_it() {
         timeout_seconds: None,
         imported_from: None,
         imported_as: None,
-        declared: Declarations::default(),
+        traits: ServerTraits::default(),
         changed_at: place.clock.now(),
     };
     store.set_server(&local, &good).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use toolroom::background::{BackgroundPrograms, Fate, MOST_PROGRAMS, PROGRAM_KEPT_FOR, ProgramEnd};
+use toolroom::background::{BackgroundPrograms, MOST_PROGRAMS, PROGRAM_KEPT_FOR, ProgramEnd, ProgramState};
 use toolroom::conversation::{Conversations, RunState};
 use toolroom::scope::{Scope, UserId};
 use toolroom_store::Store;
@@ -14,9 +14,9 @@ const TALK: Option<&str> = Some("talk");
 const DONE: ProgramEnd = ProgramEnd { exit_code: 3, was_killed: false };
 const KILLED: ProgramEnd = ProgramEnd { exit_code: -1, was_killed: true };
 
-async fn fates(store: &Store, thread: Option<&str>) -> Vec<(u64, Fate)> {
+async fn states(store: &Store, thread: Option<&str>) -> Vec<(u64, ProgramState)> {
     let programs = store.programs(&Scope::default(), thread).await.unwrap();
-    programs.into_iter().map(|program| (program.number, program.fate)).collect()
+    programs.into_iter().map(|program| (program.number, program.state)).collect()
 }
 
 #[tokio::test]
@@ -32,19 +32,22 @@ async fn a_program_is_lost_with_its_process_and_with_no_other() {
     dying.end_program(4, KILLED).await.unwrap();
     // Once it has ended it stays so.
     dying.end_program(3, KILLED).await.unwrap();
-    let (done, killed) = (Fate::Ended(DONE), Fate::Ended(KILLED));
-    let seen = fates(&dying, TALK).await;
-    assert_eq!(seen, [(1, Fate::Here), (2, Fate::Elsewhere), (3, done), (4, killed)]);
-    let seen = fates(&living, TALK).await;
-    assert_eq!(seen, [(1, Fate::Lost), (2, Fate::Here), (3, done), (4, killed)]);
+    let (done, killed) = (ProgramState::Ended(DONE), ProgramState::Ended(KILLED));
+    let seen = states(&dying, TALK).await;
+    assert_eq!(
+        seen,
+        [(1, ProgramState::RunningHere), (2, ProgramState::RunningElsewhere), (3, done), (4, killed)]
+    );
+    let seen = states(&living, TALK).await;
+    assert_eq!(seen, [(1, ProgramState::Lost), (2, ProgramState::RunningHere), (3, done), (4, killed)]);
     let programs = living.programs(&scope, TALK).await.unwrap();
     assert_eq!((programs[0].command.as_str(), programs[3].command.as_str()), ("one", "four\u{fffd}"));
 
     // An orderly end is an end.
     let next = place.open_as("here", "next", |_| true).await;
-    assert_eq!(fates(&next, TALK).await[1], (2, Fate::Elsewhere));
+    assert_eq!(states(&next, TALK).await[1], (2, ProgramState::RunningElsewhere));
     living.shutdown().await.unwrap();
-    assert_eq!(fates(&next, TALK).await[1], (2, Fate::Lost));
+    assert_eq!(states(&next, TALK).await[1], (2, ProgramState::Lost));
     assert!(next.forget_program(&scope, 2).await.unwrap() && !next.forget_program(&scope, 2).await.unwrap());
     assert_eq!(next.begin_program(&scope, TALK, "five").await.unwrap(), 5, "no number is given twice");
 }
@@ -57,12 +60,12 @@ async fn programs_belong_to_one_user_and_one_conversation() {
     for (scope, thread) in [(&Scope::default(), TALK), (&Scope::default(), None), (&ana, TALK)] {
         store.begin_program(scope, thread, "sleep 9").await.unwrap();
     }
-    assert_eq!(fates(&store, TALK).await, [(1, Fate::Here)]);
-    assert_eq!(fates(&store, None).await, [(2, Fate::Here)]);
-    assert_eq!(fates(&store, Some("other")).await, []);
+    assert_eq!(states(&store, TALK).await, [(1, ProgramState::RunningHere)]);
+    assert_eq!(states(&store, None).await, [(2, ProgramState::RunningHere)]);
+    assert_eq!(states(&store, Some("other")).await, []);
     assert_eq!(store.programs(&ana, TALK).await.unwrap()[0].number, 3);
     assert!(!store.forget_program(&ana, 1).await.unwrap());
-    assert_eq!(fates(&store, TALK).await.len(), 1);
+    assert_eq!(states(&store, TALK).await.len(), 1);
 }
 
 #[tokio::test]
@@ -80,17 +83,17 @@ async fn what_is_kept_is_bounded_and_goes_with_its_conversation() {
     }
     store.begin_program(&scope, Some(id.as_str()), "true").await.unwrap();
     let kept: Vec<u64> =
-        fates(&store, Some(id.as_str())).await.into_iter().map(|(number, _)| number).collect();
+        states(&store, Some(id.as_str())).await.into_iter().map(|(number, _)| number).collect();
     assert_eq!(kept, [1].into_iter().chain(3..=most + 1).collect::<Vec<_>>(), "what runs is kept longest");
 
     store.begin_program(&scope, TALK, "true").await.unwrap();
     store.step(thread.step(&*place.clock, RunState::Done)).await.unwrap();
     assert!(store.delete_conversation(&scope, &id).await.unwrap());
-    assert_eq!(fates(&store, Some(id.as_str())).await, []);
-    assert_eq!(fates(&store, TALK).await.len(), 1);
+    assert_eq!(states(&store, Some(id.as_str())).await, []);
+    assert_eq!(states(&store, TALK).await.len(), 1);
     place.clock.advance(PROGRAM_KEPT_FOR + Duration::from_secs(1));
     store.begin_program(&scope, None, "true").await.unwrap();
-    assert_eq!(fates(&store, TALK).await, []);
+    assert_eq!(states(&store, TALK).await, []);
 }
 
 #[tokio::test(start_paused = true)]
@@ -101,11 +104,11 @@ async fn a_process_with_a_program_says_that_it_lives_until_the_program_has_ended
     elsewhere.begin_program(&Scope::default(), TALK, "sleep 9").await.unwrap();
     place.clock.advance(Duration::from_secs(61));
     let mut seconds = 0..1000;
-    while fates(&here, TALK).await != [(1, Fate::Elsewhere)] {
+    while states(&here, TALK).await != [(1, ProgramState::RunningElsewhere)] {
         assert!(seconds.next().is_some(), "no heartbeat without a call");
         tokio::time::advance(Duration::from_secs(1)).await;
     }
     elsewhere.end_program(1, DONE).await.unwrap();
     place.clock.advance(Duration::from_secs(61));
-    assert_eq!(fates(&here, TALK).await, [(1, Fate::Ended(DONE))]);
+    assert_eq!(states(&here, TALK).await, [(1, ProgramState::Ended(DONE))]);
 }

@@ -4,8 +4,8 @@ use toolroom::agent::{AgentRecord, Agents};
 use toolroom::clock::Clock;
 use toolroom::conversation::AgentId;
 use toolroom::foreign::{
-    AddressEntry, Declarations, DefinitionChange, DefinitionRecord, ForeignServers, Reached, ServerCondition,
-    ServerRecord,
+    AddressEntry, DefinitionChange, DefinitionRecord, ForeignServers, ServerCondition, ServerRecord,
+    ServerTraits, Transport,
 };
 use toolroom::ledger::{AnswerId, Answerer, CallId, StandingAnswer, SwitchState, Switchboard};
 use toolroom::policy::Ruling;
@@ -35,7 +35,7 @@ fn answer(place: &Place, project: &ProjectId) -> StandingAnswer {
 fn server(place: &Place) -> ServerRecord {
     ServerRecord {
         name: "files".to_owned(),
-        reached: Reached::Http(AddressEntry {
+        transport: Transport::Http(AddressEntry {
             url: "https://example.com/".to_owned(),
             headers: Default::default(),
             is_internal: false,
@@ -44,7 +44,7 @@ fn server(place: &Place) -> ServerRecord {
         timeout_seconds: None,
         imported_from: None,
         imported_as: None,
-        declared: Declarations::default(),
+        traits: ServerTraits::default(),
         changed_at: place.clock.now(),
     }
 }

@@ -12,7 +12,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use toolroom::BoxFuture;
-use toolroom::call::{CallContext, Seat};
+use toolroom::call::{CallContext, UserLocation};
 use toolroom::clock::Timestamp;
 use toolroom::tool::{
     Capability, Effect, ErrorKind, IdError, NoArguments, Pool, Timeout, Tool, ToolError, tool_fn,
@@ -204,7 +204,7 @@ pub(super) fn tool(checkup: Option<Arc<dyn Checkup>>) -> Result<Arc<dyn Tool>, I
         let checkup = checkup.clone();
         async move {
             let is_manager = context.metadata().get(MANAGES_MACHINE) == Some(&Value::Bool(true));
-            if context.seat() != Seat::Here && !is_manager {
+            if context.user_location() != UserLocation::Local && !is_manager {
                 let text = "this is about the whole machine, which this caller does not manage";
                 return Err(ToolError::new(ErrorKind::PermissionDenied, text).with_hint(INSTEAD));
             }

@@ -5,33 +5,33 @@ use std::sync::{Arc, Mutex};
 
 use tokio_util::sync::CancellationToken;
 
-use super::brought::check_brought;
-use super::candidate::Candidate;
-use super::held::Held;
-use super::hygiene::{cleaned, taken_over, without_secrets};
+use super::active_run::RunClaim;
+use super::active_run::{ActiveRun, ActiveRunParts, Stop};
+use super::agent_record::AgentRecord;
+use super::ask::Candidate;
+use super::client_tools::check_brought;
+use super::event_sink::EventSink;
 use super::prompt::{LocalTime, PromptParts, system_prompt};
 use super::provenance::of_history;
-use super::record::AgentRecord;
-use super::request::{ResumeRun, RunError, RunReport, SendRequest};
+use super::run_request::{ResumeRun, RunError, RunReport, SendRequest};
+use super::sanitize::{cleaned, taken_over, without_secrets};
 use super::selection::Selection;
-use super::teller::Teller;
 use super::thread::Thread;
 use super::title::title_of;
 use super::tokens::Estimator;
 use super::tools::Tools;
-use super::working::{Begun, Stop, Working};
 use crate::clock::Timestamp;
 use crate::conversation::{
-    BeginRun, BeginRunError, Content, Conversation, ConversationId, Conversations, Entry, Run, RunEvent,
-    RunId, RunState,
+    BeginRun, BeginRunError, Content, Conversation, ConversationEntry, ConversationId, Conversations, Run,
+    RunEvent, RunId, RunState,
 };
 use crate::memory::{Memories, Memory};
 use crate::model::{Message, ModelCallId, ModelRequest, SystemPrompt, ToolUse, Usage};
 use crate::policy::{PatternError, Provenance, ToolChoice};
 use crate::provenance::CallSource;
 use crate::redact::Redactor;
-use crate::room::Toolroom;
 use crate::scope::Scope;
+use crate::toolroom::Toolroom;
 
 /// Somebody who answers messages and uses tools for it. Cheap to clone.
 #[derive(Clone)]
@@ -43,14 +43,14 @@ pub struct Agent {
     pub(super) choice: Arc<ToolChoice>,
     pub(super) chain: Arc<[Candidate]>,
     pub(super) ranker: Option<Candidate>,
-    pub(super) wall: Option<Wall>,
+    pub(super) local_clock: Option<LocalClock>,
     /// How far off the estimates of tokens are, as learned from what models report.
     pub(super) estimator: Arc<Mutex<Estimator>>,
     pub(super) selection: Arc<Selection>,
 }
 
-/// The clock on the user's wall: an instant in the words of the place where the user is. The kernel knows no time zones.
-pub type Wall = Arc<dyn Fn(Timestamp) -> LocalTime + Send + Sync>;
+/// The clock on the user's local_clock: an instant in the words of the place where the user is. The kernel knows no time zones.
+pub type LocalClock = Arc<dyn Fn(Timestamp) -> LocalTime + Send + Sync>;
 
 impl Agent {
     /// An agent over a toolroom. `chain` are its models, the first one first; the others are asked when it fails.
@@ -72,7 +72,7 @@ impl Agent {
             choice,
             chain: chain.into_iter().collect(),
             ranker: None,
-            wall: None,
+            local_clock: None,
             estimator: Arc::default(),
             selection: Arc::default(),
         })
@@ -94,8 +94,8 @@ impl Agent {
 
     /// Lets it know what time it is.
     #[must_use]
-    pub fn wall(mut self, wall: Wall) -> Self {
-        self.wall = Some(wall);
+    pub fn local_clock(mut self, local_clock: LocalClock) -> Self {
+        self.local_clock = Some(local_clock);
         self
     }
 
@@ -143,7 +143,7 @@ impl Agent {
         working.close(Err(Stop::Cancelled)).await
     }
 
-    async fn begin(&self, request: SendRequest) -> Result<Working<'_>, RunError> {
+    async fn begin(&self, request: SendRequest) -> Result<ActiveRun<'_>, RunError> {
         let clock = Arc::clone(&self.room.clock);
         let keeps_none = request.conversation.is_none();
         let id = request.conversation.unwrap_or_else(|| ConversationId::fresh(clock.as_ref()));
@@ -164,7 +164,7 @@ impl Agent {
             agent: self.record.id.clone(),
             caller: request.caller,
             entrance: request.entrance,
-            seat: request.seat,
+            user_location: request.user_location,
             state: RunState::Running,
             model: None,
             provenance: Provenance::NONE,
@@ -179,7 +179,7 @@ impl Agent {
             started_at: now,
             ended_at: None,
         };
-        let teller = Arc::new(Teller::new(clock, request.watcher.clone(), 0));
+        let events = Arc::new(EventSink::new(clock, request.listener.clone(), 0));
         let mut interrupted = false;
         loop {
             let (conversation, mut entries) = self.thread(&run.scope, &id).await?;
@@ -197,19 +197,19 @@ impl Agent {
                 created_at: now,
                 updated_at: now,
             });
-            let entry = |(seq, message): (u64, &Message)| Entry {
+            let entry = |(seq, message): (u64, &Message)| ConversationEntry {
                 seq,
                 run: run.id.clone(),
                 at: now,
                 content: Content::Message(Arc::new(message.clone())),
             };
             let said = (conversation.entries..).zip(before.iter().chain([&message])).map(entry);
-            let said: Vec<Entry> = said.collect();
+            let said: Vec<ConversationEntry> = said.collect();
             let begin = BeginRun { run: run.clone(), conversation, entries: said.clone() };
-            let mut held = Held::new(&self.conversations, &run.id);
+            let mut claim = RunClaim::new(&self.conversations, &run.id);
             let begun = self.conversations.begin_run(begin).await;
             if begun.is_err() {
-                held.is_over();
+                claim.forget();
             }
             match begun {
                 Ok(()) => {
@@ -217,7 +217,7 @@ impl Agent {
                     let next_entry = entries.last().map_or(0, |entry| entry.seq + 1);
                     let thread = Thread::read(&entries);
                     let cancellation = request.cancellation;
-                    let begun = self.begun((run, held), thread, redactor, teller, cancellation, next_entry);
+                    let begun = self.begun((run, claim), thread, redactor, events, cancellation, next_entry);
                     let mut working = self.start(begun.await?, false);
                     working.context = for_tools;
                     return Ok(working);
@@ -233,10 +233,10 @@ impl Agent {
         }
     }
 
-    async fn take(&self, request: ResumeRun) -> Result<Working<'_>, RunError> {
-        let mut held = Held::new(&self.conversations, &request.run);
+    async fn take(&self, request: ResumeRun) -> Result<ActiveRun<'_>, RunError> {
+        let mut claim = RunClaim::new(&self.conversations, &request.run);
         let taken = self.conversations.take_run(&request.scope, &request.run).await;
-        let mut run = taken.inspect_err(|_| held.is_over())?;
+        let mut run = taken.inspect_err(|_| claim.forget())?;
         run.client_tools = request.client_tools.unwrap_or(run.client_tools);
         let (_, entries) = self.thread(&run.scope, &run.conversation).await?;
         let events = self.conversations.events(&run.scope, &run.id, 0).await?;
@@ -249,25 +249,25 @@ impl Agent {
             .collect();
         let next_entry = entries.last().map_or(0, |entry| entry.seq + 1);
         let redactor = self.redactor(&run.scope).await?;
-        let teller = Teller::new(Arc::clone(&self.room.clock), request.watcher, next_event);
+        let events = EventSink::new(Arc::clone(&self.room.clock), request.listener, next_event);
         let thread = Thread::read(&entries);
-        let teller = Arc::new(teller);
-        let begun = self.begun((run, held), thread, redactor, teller, request.cancellation, next_entry);
+        let events = Arc::new(events);
+        let begun = self.begun((run, claim), thread, redactor, events, request.cancellation, next_entry);
         let mut working = self.start(begun.await?, true);
         working.resumed = true;
         working.told = told;
         Ok(working)
     }
 
-    fn start(&self, begun: Begun, resumed: bool) -> Working<'_> {
-        begun.teller.tell(RunEvent::Started {
+    fn start(&self, begun: ActiveRunParts, resumed: bool) -> ActiveRun<'_> {
+        begun.events.send(RunEvent::Started {
             run: begun.run.id.clone(),
             conversation: begun.run.conversation.clone(),
             agent: begun.run.agent.clone(),
             resumed,
         });
         let ranked = begun.ranked;
-        let mut working = Working::new(self, begun);
+        let mut working = ActiveRun::new(self, begun);
         if let (Some(usage), Some(ranker)) = (ranked, &self.ranker) {
             working.pay(ranker, "tools", usage);
         }
@@ -276,13 +276,13 @@ impl Agent {
 
     async fn begun(
         &self,
-        (run, held): (Run, Held),
+        (run, claim): (Run, RunClaim),
         (thread, messages): (Thread, Vec<Arc<Message>>),
         redactor: Arc<Redactor>,
-        teller: Arc<Teller>,
+        events: Arc<EventSink>,
         cancellation: CancellationToken,
         next_entry: u64,
-    ) -> Result<Begun, RunError> {
+    ) -> Result<ActiveRunParts, RunError> {
         let mut tools = Tools::new(self.offer(&run).await?);
         let ranked = self.select(&mut tools, &run, &messages, &cancellation).await?;
         let (system, holds) = self.system_prompt(&run, &tools, &redactor).await?;
@@ -303,7 +303,18 @@ impl Agent {
             max_tokens: self.record.limits.max_tokens,
             temperature: None,
         };
-        Ok(Begun { run, request, thread, tools, redactor, teller, cancellation, next_entry, held, ranked })
+        Ok(ActiveRunParts {
+            run,
+            request,
+            thread,
+            tools,
+            redactor,
+            events,
+            cancellation,
+            next_entry,
+            claim,
+            ranked,
+        })
     }
 
     /// The prompt, and what it tells of the user.
@@ -326,7 +337,7 @@ impl Agent {
             promotions.iter().map(|promotion| redactor.redact_text(&promotion.addition)).collect();
         let learnings: Vec<&str> = learnings.iter().map(AsRef::as_ref).collect();
         let first = self.chain.first();
-        let time = self.wall.as_ref().map(|wall| wall(self.room.clock.now()));
+        let time = self.local_clock.as_ref().map(|local_clock| local_clock(self.room.clock.now()));
         let prompt = system_prompt(&PromptParts {
             identity: &redactor.redact_text(&self.record.prompt),
             learnings: &learnings,
@@ -347,7 +358,7 @@ impl Agent {
         &self,
         scope: &Scope,
         id: &ConversationId,
-    ) -> Result<(Option<Conversation>, Vec<Entry>), RunError> {
+    ) -> Result<(Option<Conversation>, Vec<ConversationEntry>), RunError> {
         match self.conversations.conversation(scope, id).await? {
             Some(conversation) => {
                 let entries = self.conversations.entries(scope, id, 0).await?;

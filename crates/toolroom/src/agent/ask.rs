@@ -3,12 +3,11 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use super::candidate::Candidate;
-use super::overheard::Overheard;
+use super::active_run::{ActiveRun, Closing, Stop};
+use super::event_sink::AnswerStream;
 use super::tokens;
-use super::working::{Closing, Stop, Working};
 use crate::conversation::RunEvent;
-use crate::model::{Answer, Message, ModelError, ModelErrorKind, ModelRequest, ToolUse};
+use crate::model::{Answer, Message, Model, ModelError, ModelErrorKind, ModelFacts, ModelRequest, ToolUse};
 
 /// How often a model that says the conversation is too long is asked again with less of it.
 const OVERFLOWS: u32 = 2;
@@ -16,7 +15,31 @@ const OVERFLOWS: u32 = 2;
 /// How much of it is sent then, in percent.
 const LESS_PERCENT: u64 = 60;
 
-impl Working<'_> {
+/// A model the agent may use, with what is known about it.
+#[derive(Clone)]
+pub struct Candidate {
+    /// The model.
+    pub model: Arc<dyn Model>,
+    /// Its context window, prices and abilities.
+    pub facts: ModelFacts,
+}
+
+impl Candidate {
+    /// A model about which nothing is known.
+    #[must_use]
+    pub fn new(model: Arc<dyn Model>) -> Self {
+        Self { model, facts: ModelFacts::UNKNOWN }
+    }
+
+    /// Sets what is known about it.
+    #[must_use]
+    pub fn facts(mut self, facts: ModelFacts) -> Self {
+        self.facts = facts;
+        self
+    }
+}
+
+impl ActiveRun<'_> {
     /// The next answer, from whoever gives one. Who has failed is not asked again in this run, and what the tools have
     /// done stays done: the next model goes on where this one stopped.
     pub(super) async fn ask(&mut self) -> Result<Answer, Stop> {
@@ -31,7 +54,7 @@ impl Working<'_> {
                     let next = next.map(|next| next.model.name().into());
                     let reason = self.without_secrets(&format!("{}: {error}", candidate.model.name()));
                     if next.is_some() {
-                        self.teller.tell(RunEvent::Void { reason: reason.clone(), next, after_ms: None });
+                        self.events.send(RunEvent::Void { reason: reason.clone(), next, after_ms: None });
                     }
                     failures.push((error.kind, reason));
                 }
@@ -47,7 +70,7 @@ impl Working<'_> {
         loop {
             let kept = self.fitting(candidate, most)?;
             let model = candidate.model.name();
-            self.teller.tell(RunEvent::Asking { model: model.into(), iteration: self.run.iterations + 1 });
+            self.events.send(RunEvent::Asking { model: model.into(), iteration: self.run.iterations + 1 });
             let size = kept.as_ref().map_or(self.thread.total(), |kept| measure(kept));
             let estimate = self.fixed + size;
             match self.put(candidate, kept, bare).await {
@@ -81,7 +104,7 @@ impl Working<'_> {
     /// The same model is asked once more.
     fn again(&self, error: &ModelError) {
         let reason = self.without_secrets(&error.to_string());
-        self.teller.tell(RunEvent::Void { reason, next: None, after_ms: Some(0) });
+        self.events.send(RunEvent::Void { reason, next: None, after_ms: Some(0) });
     }
 
     /// What a vendor says of an error may repeat what it was sent.
@@ -104,14 +127,14 @@ impl Working<'_> {
             }
         };
         let redactor = &self.redactor;
-        let mut overheard = Overheard::new(&self.teller, &self.tools, redactor);
-        let mut told = |event| overheard.hear(event);
+        let mut stream = AnswerStream::new(&self.events, &self.tools, redactor);
+        let mut told = |event| stream.receive(event);
         let answer = tokio::select! {
             biased;
             () = self.cancellation.cancelled() => Err(ModelError::new(ModelErrorKind::Cancelled, "stopped")),
             answer = candidate.model.ask(request, &mut told, &self.cancellation) => answer,
         };
-        overheard.end();
+        stream.flush();
         answer.map_err(|error| ModelError {
             message: redactor.redact_text(&error.message).into_owned(),
             ..error

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::conceal::conceal;
+use super::active_run::{ActiveRun, Closing, RunEnd, Stop};
 use super::inline::recover_calls;
-use super::request::{RunError, RunReport};
-use super::working::{Closing, End, Stop, Working};
+use super::run_request::{RunError, RunReport};
+use super::sanitize::redact_answer;
 use crate::conversation::{CallNotice, RunEvent};
 use crate::model::{Answer, Block, Message, ModelCallId, Role, StopReason, Usage};
 use crate::policy::CalledWith;
@@ -21,19 +21,19 @@ const MAX_CALLS: usize = 512;
 /// People are warned when this part of a budget is spent.
 const NEAR_BUDGET: f64 = 0.8;
 
-impl Working<'_> {
+impl ActiveRun<'_> {
     /// Works until nothing more happens by itself.
     pub(super) async fn go(mut self) -> Result<RunReport, RunError> {
         let end = self.rounds().await;
         self.close(end).await
     }
 
-    async fn rounds(&mut self) -> Result<End, Stop> {
+    async fn rounds(&mut self) -> Result<RunEnd, Stop> {
         let mut empty = 0;
         loop {
             let waiting = self.call_open().await?;
             if !waiting.is_empty() {
-                return Ok(End::Waiting(waiting));
+                return Ok(RunEnd::Waiting(waiting));
             }
             self.check_iterations();
             self.check_budget().await?;
@@ -50,9 +50,9 @@ impl Working<'_> {
                     self.keep_answer(answer);
                     if is_cut {
                         let reason = "the answer ended at the most tokens it may have".to_owned();
-                        self.teller.tell(RunEvent::Warned { limit: "answer".to_owned(), reason });
+                        self.events.send(RunEvent::Warned { limit: "answer".to_owned(), reason });
                     }
-                    return Ok(End::Done(text));
+                    return Ok(RunEnd::Done(text));
                 }
                 Said::Nothing => {
                     // It is not kept, and has been paid for all the same.
@@ -75,7 +75,7 @@ impl Working<'_> {
         if self.closing.is_none() && self.run.iterations >= limit {
             self.closing = Some(Closing::Iterations);
             let reason = format!("the model was asked {limit} times in this run");
-            self.teller.tell(RunEvent::Guarded { guard: "iterations".to_owned(), reason });
+            self.events.send(RunEvent::Guarded { guard: "iterations".to_owned(), reason });
         }
     }
 
@@ -88,7 +88,7 @@ impl Working<'_> {
         if spent < budget {
             if spent >= budget * NEAR_BUDGET && !std::mem::replace(&mut self.warned, true) {
                 let reason = format!("${spent:.2} of the budget of ${budget:.2} a day are spent");
-                self.teller.tell(RunEvent::Warned { limit: "budget".to_owned(), reason });
+                self.events.send(RunEvent::Warned { limit: "budget".to_owned(), reason });
             }
             return Ok(());
         }
@@ -100,7 +100,7 @@ impl Working<'_> {
 
     /// Brings an answer into the form in which it is kept.
     fn read_answer(&mut self, answer: &mut Answer) -> Result<(), Stop> {
-        conceal(&mut answer.blocks, &self.redactor);
+        redact_answer(&mut answer.blocks, &self.redactor);
         self.recover_calls(answer);
         if self.closing.is_some() {
             // Nothing is called any more, whatever the model wants.
@@ -167,7 +167,7 @@ impl Working<'_> {
             .collect();
         let Some(repetition) = self.guard.judge(&batch) else { return };
         self.closing = Some(Closing::Repetition);
-        self.teller.tell(RunEvent::Guarded {
+        self.events.send(RunEvent::Guarded {
             guard: repetition.guard.to_owned(),
             reason: repetition.reason.clone(),
         });
@@ -216,7 +216,7 @@ impl Working<'_> {
         let calls = answer.blocks.iter().filter_map(|block| self.notice(block)).collect();
         let usage = answer.usage;
         let message = answer.into_message();
-        self.teller.tell(RunEvent::Answered { model, text: message.text(), calls, usage, cost });
+        self.events.send(RunEvent::Answered { model, text: message.text(), calls, usage, cost });
         self.say(message);
     }
 

@@ -51,46 +51,42 @@
 //! # }
 //! ```
 
+mod active_run;
 #[expect(clippy::module_inception, reason = "the room is named after the one thing in it that people make")]
 mod agent;
+mod agent_record;
 mod ask;
-mod brought;
-mod calls;
-mod candidate;
+mod client_tools;
 mod compact;
-mod conceal;
 mod cycle;
-mod held;
-mod hygiene;
+mod event_sink;
 mod inline;
 mod inline_values;
-mod overheard;
 mod prompt;
 mod provenance;
-mod record;
 mod repair;
-mod request;
 mod rerank;
 mod run_facts;
+mod run_request;
+mod sanitize;
 mod selection;
 mod settle;
 mod shrink;
-mod status;
-mod teller;
+mod status_line;
 mod thread;
 mod title;
 mod tokens;
+mod tool_calls;
 mod tools;
 mod trim;
-mod working;
 
-pub use agent::{Agent, Wall};
-pub use brought::Handed;
-pub use candidate::Candidate;
-pub use hygiene::clean_input;
+pub use agent::{Agent, LocalClock};
+pub use agent_record::{AgentLimits, AgentRecord, Agents, DEFAULT_AGENT, OnDisconnect};
+pub use ask::Candidate;
+pub use client_tools::ClientCall;
 pub use inline::{InlineCall, Recovered, recover_calls, without_calls};
 pub use prompt::LocalTime;
-pub use record::{AgentLimits, AgentRecord, Agents, DEFAULT_AGENT, OnDisconnect};
-pub use request::{ResumeRun, RunError, RunReport, SendRequest, Watcher};
 pub use run_facts::RunFacts;
-pub use status::Status;
+pub use run_request::{EventListener, ResumeRun, RunError, RunReport, SendRequest};
+pub use sanitize::clean_input;
+pub use status_line::StatusLine;

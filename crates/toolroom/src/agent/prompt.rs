@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use super::hygiene::clean_input;
+use super::sanitize::clean_input;
 use crate::memory::{Category, Memory};
 use crate::model::SystemPrompt;
 

@@ -1,7 +1,7 @@
 //! What was read and sent in a run, as its calls are judged by it.
 
-use super::calls::{Answered, Settled};
-use super::working::{OpenCall, Working};
+use super::active_run::{ActiveRun, UnansweredCall};
+use super::tool_calls::{Answered, Settled};
 use crate::call::adds_of_call;
 use crate::ledger::LedgerError;
 use crate::model::{Block, Message};
@@ -17,7 +17,7 @@ pub(super) fn of_history(history: &[Message]) -> Provenance {
     }
 }
 
-impl Working<'_> {
+impl ActiveRun<'_> {
     /// Loads the conversation's track. Direct calls, or work before a crash, may have added to it.
     pub(super) async fn recall_provenance(&mut self) -> Result<(), LedgerError> {
         let run = &self.run;
@@ -27,7 +27,7 @@ impl Working<'_> {
     }
 
     /// What each of these calls of one answer is judged by: what is known, and what the calls before it may add.
-    pub(super) fn provenance_before(&self, open: &[OpenCall]) -> Vec<Provenance> {
+    pub(super) fn provenance_before(&self, open: &[UnansweredCall]) -> Vec<Provenance> {
         let mut known = self.run.provenance;
         let before = open.iter().map(|call| {
             let tool =
@@ -44,7 +44,7 @@ impl Working<'_> {
     /// Adds what the calls have read and sent. Kept by the same step as the events that tell of them.
     pub(super) fn note_provenance(&mut self, settled: &[Settled]) {
         let added = settled.iter().map(|settled| match settled {
-            Settled::Answered(Answered { provenance, .. }) | Settled::Handed(_, provenance) => *provenance,
+            Settled::Answered(Answered { provenance, .. }) | Settled::AtClient(_, provenance) => *provenance,
             Settled::Waits(_) | Settled::Stopped | Settled::Broken(_) => Provenance::NONE,
         });
         self.run.provenance = added.fold(self.run.provenance, Provenance::and);

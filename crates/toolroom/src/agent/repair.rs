@@ -21,7 +21,7 @@ use crate::model::{Block, Message, ModelCallId, Role};
 
 /// A call that nobody has answered.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct OpenCall<'a> {
+pub(super) struct OrphanedCall<'a> {
     /// The place of its turn among the messages that were given.
     pub place: usize,
     /// Its id as it is stored.
@@ -34,7 +34,7 @@ pub(super) struct OpenCall<'a> {
 
 /// The answer to a call that had none.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct LateAnswer {
+pub(super) struct MissingResult {
     /// What the model reads.
     pub content: Arc<Value>,
     /// Whether it is an error.
@@ -60,7 +60,7 @@ impl Repaired {
 /// Repairs a thread. `answer` is asked for each call that has no result, in their order.
 pub(super) fn repair(
     messages: &[Arc<Message>],
-    mut answer: impl FnMut(OpenCall<'_>) -> LateAnswer,
+    mut answer: impl FnMut(OrphanedCall<'_>) -> MissingResult,
 ) -> Repaired {
     if is_sound(messages) {
         return Repaired { messages: messages.to_vec(), places: (0..messages.len()).collect() };
@@ -81,7 +81,7 @@ pub(super) fn repair(
             let (content, is_error) = match results.remove(&(at, call)) {
                 Some(Block::Result { content, is_error, .. }) => (Arc::clone(content), *is_error),
                 _ => {
-                    let late = answer(OpenCall { place: at, id, name, arguments });
+                    let late = answer(OrphanedCall { place: at, id, name, arguments });
                     (late.content, late.is_error)
                 }
             };

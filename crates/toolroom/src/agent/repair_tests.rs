@@ -29,8 +29,11 @@ fn words(text: &str) -> Arc<Message> {
     Arc::new(Message::user(text))
 }
 
-fn unknown(open: OpenCall<'_>) -> LateAnswer {
-    LateAnswer { content: Arc::new(json!(format!("journal of {}@{}", open.id, open.place))), is_error: true }
+fn unknown(open: OrphanedCall<'_>) -> MissingResult {
+    MissingResult {
+        content: Arc::new(json!(format!("journal of {}@{}", open.id, open.place))),
+        is_error: true,
+    }
 }
 
 /// A line for each message: where it came from, who says it, and what.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::candidate::Candidate;
+use super::ask::Candidate;
 use crate::call::shorten_text;
 use crate::model::{Message, ModelRequest, Offered, SystemPrompt, ToolUse, Usage};
 

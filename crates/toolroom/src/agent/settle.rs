@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::calls::{Answered, Settled};
-use super::request::{RunError, RunReport};
-use super::working::{OpenCall, Stop, Working, error_value};
+use super::active_run::{ActiveRun, Stop, UnansweredCall, error_value};
+use super::run_request::{RunError, RunReport};
+use super::tool_calls::{Answered, Settled};
 use crate::call::{CallReport, Pending, ResumeError, ResumeRequest};
 use crate::conversation::RunEvent;
 use crate::ledger::{
@@ -13,23 +13,23 @@ use crate::ledger::{
 };
 use crate::model::{Message, Role};
 use crate::policy::Provenance;
-use crate::room::Toolroom;
 use crate::scope::Scope;
 use crate::tool::{ClientTool, Effect};
+use crate::toolroom::Toolroom;
 
-impl Working<'_> {
+impl ActiveRun<'_> {
     /// What is known of these calls, by the model's ids. Where somebody edited the arguments, the call that took the place of the
     /// one the model made.
     pub(super) async fn journal(
         &self,
-        open: &[OpenCall],
+        open: &[UnansweredCall],
     ) -> Result<HashMap<String, CallRecord>, LedgerError> {
         let filter =
             CallFilter { run: Some(self.run.id.to_string()), limit: Some(u32::MAX), ..CallFilter::default() };
         let records = self.agent.room.journal.calls(&self.run.scope, filter).await?;
         let mut named = HashMap::with_capacity(open.len());
         for record in records {
-            let is_asked = |call: &&OpenCall| Some(call.id.as_str()) == record.model_call.as_deref();
+            let is_asked = |call: &&UnansweredCall| Some(call.id.as_str()) == record.model_call.as_deref();
             if let Some(call) = open.iter().find(is_asked) {
                 let newest = newest(&self.agent.room, &self.run.scope, record).await?;
                 named.insert(call.id.to_string(), newest);
@@ -88,9 +88,9 @@ impl Working<'_> {
     }
 
     /// Tells how a call ended that ended without us, unless that was told.
-    pub(super) fn tell_known(&self, call: &OpenCall, record: &CallRecord) {
+    pub(super) fn tell_known(&self, call: &UnansweredCall, record: &CallRecord) {
         if !self.told.contains(&call.id) {
-            self.teller.tell(ended_event(call, record));
+            self.events.send(ended_event(call, record));
         }
     }
 
@@ -125,7 +125,7 @@ pub(super) async fn newest(
 }
 
 /// A call that waits for somebody, or for its client.
-pub(super) fn waits_event(call: &OpenCall, report: &CallReport, pending: &Pending) -> RunEvent {
+pub(super) fn waits_event(call: &UnansweredCall, report: &CallReport, pending: &Pending) -> RunEvent {
     let (id, call, expires_at) = (call.id.clone(), report.call_id.clone(), pending.expires_at);
     // By its id, also if it is no longer among those that are offered.
     let tool = report.tool.as_str().into();
@@ -139,7 +139,7 @@ pub(super) fn waits_event(call: &OpenCall, report: &CallReport, pending: &Pendin
 }
 
 /// The end of a call as the journal tells it.
-pub(super) fn ended_event(call: &OpenCall, record: &CallRecord) -> RunEvent {
+pub(super) fn ended_event(call: &UnansweredCall, record: &CallRecord) -> RunEvent {
     let outcome = match record.status {
         CallStatus::Begun => CallStatus::Unknown,
         CallStatus::Pending => CallStatus::Cancelled,

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::candidate::Candidate;
+use super::active_run::{ActiveRun, Stop};
+use super::ask::Candidate;
 use super::compact::{self, Compaction};
 use super::trim::trim;
-use super::working::{Stop, Working};
 use crate::conversation::{Content, RunEvent, UsageRow};
 use crate::model::{Message, ModelError, ModelErrorKind, ModelRequest, Usage};
 
@@ -13,7 +13,7 @@ use crate::model::{Message, ModelError, ModelErrorKind, ModelRequest, Usage};
 const ANSWER_PERCENT: u64 = 12;
 const ANSWER_TOKENS: u64 = 8_000;
 
-impl Working<'_> {
+impl ActiveRun<'_> {
     /// Sums the older part of the conversation up when it nears the end of the window of the model that is asked.
     pub(super) async fn make_room(&mut self) -> Result<(), Stop> {
         let Some(candidate) = self.agent.chain.get(self.candidate).cloned() else { return Ok(()) };
@@ -44,7 +44,7 @@ impl Working<'_> {
         let after = summary.after;
         self.enter(Content::Summary(Arc::clone(&summary)));
         self.thread.compact(&cut, summary, &mut self.request.messages);
-        self.teller.tell(RunEvent::Compacted { before, after, summarised });
+        self.events.send(RunEvent::Compacted { before, after, summarised });
         self.keep_behind();
         Ok(())
     }

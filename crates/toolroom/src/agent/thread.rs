@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use super::active_run::error_value;
 use super::compact::{Compaction, shown};
-use super::repair::{LateAnswer, repair};
+use super::repair::{MissingResult, repair};
 use super::tokens;
-use super::working::error_value;
-use crate::conversation::{Content, Entry, Summary};
+use crate::conversation::{Content, ConversationEntry, Summary};
 use crate::model::{Block, Message, ModelCallId, Role};
 
 /// What is known about the messages of a request: where they are kept and how large they are.
@@ -26,7 +26,7 @@ pub(super) struct Thread {
 impl Thread {
     /// What is sent of the entries of a conversation: its last summary, and what was said after the part it stands for.
     /// A thread that was damaged is repaired. Calls at its end are left open.
-    pub(super) fn read(entries: &[Entry]) -> (Self, Vec<Arc<Message>>) {
+    pub(super) fn read(entries: &[ConversationEntry]) -> (Self, Vec<Arc<Message>>) {
         let summary = entries.iter().rev().find_map(|entry| match &entry.content {
             Content::Summary(summary) => Some(Arc::clone(summary)),
             Content::Message(_) => None,
@@ -41,7 +41,7 @@ impl Thread {
             .collect();
         let open = said.pop_if(|(_, message)| message.role == Role::Assistant);
         let stored: Vec<Arc<Message>> = said.iter().map(|(_, message)| Arc::clone(message)).collect();
-        let repaired = repair(&stored, |_| LateAnswer {
+        let repaired = repair(&stored, |_| MissingResult {
             content: Arc::new(error_value("nothing is known of this call", None)),
             is_error: true,
         });

@@ -1,6 +1,6 @@
 //! What a conversation is called: its first words.
 
-use super::hygiene::clean_input;
+use super::sanitize::clean_input;
 use crate::model::Message;
 
 /// Most characters of a title.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::prompt::PromptTool;
 use super::tokens;
-use crate::catalog::{Entry, Offer, WireNames};
+use crate::catalog::{Entry, ToolOffer, WireNames};
 use crate::model::Offered;
 use crate::selector::Weighed;
 use crate::tool::Risk;
@@ -13,14 +13,14 @@ use crate::tool::Risk;
 /// What may be called in a run, and what of it the model is shown.
 pub(super) struct Tools {
     /// All that the agent may use now.
-    offer: Offer,
+    offer: ToolOffer,
     /// What the model is shown, in the order of their ids so that caches hit.
     pub(super) shown: Arc<[Offered]>,
     tokens: u64,
 }
 
 impl Tools {
-    pub(super) fn new(offer: Offer) -> Self {
+    pub(super) fn new(offer: ToolOffer) -> Self {
         let shown: Arc<[Offered]> = offer.tools.iter().filter_map(|entry| offered(&offer, entry)).collect();
         let tokens = shown.iter().map(tokens::offered).sum();
         Self { offer, shown, tokens }
@@ -88,7 +88,7 @@ impl Tools {
     }
 }
 
-fn offered(offer: &Offer, entry: &Entry) -> Option<Offered> {
+fn offered(offer: &ToolOffer, entry: &Entry) -> Option<Offered> {
     let spec = entry.spec();
     let name = offer.names.wire(spec.id.as_str())?.to_owned();
     Some(Offered { name, description: spec.description.clone(), parameters: Arc::clone(&spec.parameters) })

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::reach::is_about;
+use super::coverage::is_about;
 use super::responder::Responder;
 use super::sealed::{Lift, SealedRequest};
 use crate::call::described;
@@ -13,9 +13,9 @@ use crate::ledger::{
 };
 use crate::policy::{Condition, ConditionError, Ruling, asks_each_time};
 use crate::redact::RedactionError;
-use crate::room::Toolroom;
 use crate::scope::{ProjectId, Scope};
 use crate::tool::{Capability, ClientTool, ToolSpec};
+use crate::toolroom::Toolroom;
 
 /// What somebody says to a question.
 #[derive(Debug, Clone)]

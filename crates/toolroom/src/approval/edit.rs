@@ -4,9 +4,9 @@ use super::responder::Responder;
 use super::sealed::SealedRequest;
 use crate::call::Denial;
 use crate::ledger::{Answer, Answerer, CallId, DecideError, SealError};
-use crate::room::Toolroom;
 use crate::scope::Scope;
 use crate::tool::{Arguments, ToolError};
+use crate::toolroom::Toolroom;
 
 /// Other arguments for a parked call.
 #[derive(Debug, Clone)]

@@ -7,16 +7,16 @@
 //! is checked once more in the ledger's transaction; no argument of a tool and no tool can answer.
 
 mod answer;
-mod asked;
+mod coverage;
 mod edit;
-mod reach;
+mod question;
 mod responder;
 mod sealed;
 
 pub use answer::{AnswerError, AnswerRequest};
-pub use asked::{Asked, AskedError};
+pub use coverage::AnswerCoverage;
 pub use edit::{EditError, EditRequest, Edited};
-pub use reach::Reach;
+pub use question::{QuestionDetails, QuestionError};
 pub use responder::Responder;
 pub use sealed::purpose;
 pub(crate) use sealed::{Lift, SealedRequest, keep};

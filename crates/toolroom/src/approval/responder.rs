@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::sealed::SealedRequest;
 use crate::ledger::{Answer, Answerer, CallId, DecideError, LedgerError, Question};
 use crate::policy::asks_each_time;
-use crate::room::Toolroom;
 use crate::scope::Scope;
+use crate::toolroom::Toolroom;
 
 /// Who answers. An entrance makes it from the credential it has checked; nothing a client says goes into it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -6,12 +6,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::call::{CallRequest, CancellationToken, Seat};
+use crate::call::{CallRequest, CancellationToken, UserLocation};
 use crate::ledger::{CallId, CallRecord, Question, SealError};
 use crate::policy::Provenance;
 use crate::provenance::CallSource;
-use crate::room::Toolroom;
 use crate::tool::{Arguments, ClientTool};
+use crate::toolroom::Toolroom;
 
 /// Everything that is needed to make the call later, beside what its row says anyway.
 #[derive(Debug, Serialize, Deserialize)]
@@ -25,8 +25,8 @@ pub(crate) struct SealedRequest {
     pub(crate) provenance: Provenance,
     timeout: Option<Duration>,
     /// Where the person sits whom it is for.
-    #[serde(default, skip_serializing_if = "Seat::is_away")]
-    seat: Seat,
+    #[serde(rename = "seat", default, skip_serializing_if = "UserLocation::is_remote")]
+    user_location: UserLocation,
     /// The tool, if the client brought it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) client_tool: Option<Arc<ClientTool>>,
@@ -66,7 +66,7 @@ impl SealedRequest {
             .metadata(self.metadata)
             .provenance(self.provenance)
             .source(self.source)
-            .seat(self.seat);
+            .user_location(self.user_location);
         request.caller = self.caller;
         request.thread.clone_from(&record.thread);
         request.run.clone_from(&record.run);
@@ -98,7 +98,7 @@ pub(crate) fn keep(
         source: request.source.clone(),
         lift,
         timeout: request.timeout,
-        seat: request.seat,
+        user_location: request.user_location,
         client_tool: request.client_tool.clone(),
         salt,
     };

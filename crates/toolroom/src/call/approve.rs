@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::deliver::Delivered;
-use super::record::OpenCall;
+use super::open_call::OpenCall;
 use super::report::{Denial, Exit, Pending};
 use super::request::CallRequest;
 use super::{history, permit, resolve, validate};
@@ -14,27 +14,32 @@ use crate::approval::{self, EditError, EditRequest, Edited};
 use crate::catalog::{Entry, hash_of};
 use crate::clock::Timestamp;
 use crate::ledger::{
-    Answerer, Approval, CallStatus, EditCall, Grant, ParkCall, ParkError, Question, SealError, Turn,
+    Answerer, Approval, Attempt, CallStatus, EditCall, Grant, ParkCall, ParkError, Question, SealError,
 };
 use crate::policy::{Ruling, Verdict};
-use crate::room::Toolroom;
 use crate::tool::{Arguments, ToolError};
+use crate::toolroom::Toolroom;
 
 /// A parked call on its second way through the stations.
 #[derive(Debug)]
-pub(super) struct Resumed {
+pub(super) struct ResumedCall {
     arguments_hash: Arc<str>,
     definition_hash: Arc<str>,
     answered_by: Option<Answerer>,
     expires_at: Timestamp,
     salt: String,
-    turn: Turn,
+    attempt: Attempt,
     /// What the client says came of it, if the client ran it.
     pub(super) delivered: Option<Delivered>,
 }
 
-impl Resumed {
-    pub(super) fn new(question: &Question, salt: String, turn: Turn, delivered: Option<Delivered>) -> Self {
+impl ResumedCall {
+    pub(super) fn new(
+        question: &Question,
+        salt: String,
+        attempt: Attempt,
+        delivered: Option<Delivered>,
+    ) -> Self {
         Self {
             delivered,
             expires_at: question.approval.expires_at,
@@ -42,13 +47,13 @@ impl Resumed {
             arguments_hash: Arc::clone(&question.approval.arguments_hash),
             definition_hash: Arc::clone(&question.approval.definition_hash),
             answered_by: question.answered_by,
-            turn,
+            attempt,
         }
     }
 
     /// Whether the call has never begun.
     pub(super) fn is_first(&self) -> bool {
-        self.turn == Turn::First
+        self.attempt == Attempt::First
     }
 
     /// The yes, if it is one to exactly this call, and by somebody who may still give it.
@@ -81,7 +86,7 @@ impl Resumed {
             arguments_hash: Arc::clone(&self.arguments_hash),
             definition_hash: Arc::clone(&self.definition_hash),
             at: call.now(),
-            turn: self.turn,
+            attempt: self.attempt,
         })
     }
 }
@@ -150,7 +155,7 @@ fn unsealed(error: impl Error + Send + Sync + 'static) -> Exit {
 
 /// A verdict whose reason may be kept and told: a tool's own may repeat the arguments.
 fn tellable(mut verdict: Verdict, call: &OpenCall) -> Verdict {
-    if let Some(told) = call.tellable(&verdict.reason) {
+    if let Some(told) = call.presentable(&verdict.reason) {
         verdict.reason = told;
     }
     verdict
@@ -205,7 +210,7 @@ impl Toolroom {
             Err(denial) => Err(denial),
         };
         let verdict = judged.map_err(|mut denial| {
-            denial.rewrite(|text| call.tellable(text));
+            denial.rewrite(|text| call.presentable(text));
             EditError::Denied(denial)
         })?;
         let verdict = tellable(verdict, &call);
@@ -220,6 +225,6 @@ impl Toolroom {
 }
 
 fn refused(mut error: ToolError, call: &OpenCall) -> EditError {
-    error.rewrite(|text| call.tellable(text));
+    error.rewrite(|text| call.presentable(text));
     EditError::Refused(error)
 }

@@ -9,8 +9,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::request::{CallRequest, Progress, ProgressSink};
-use super::seat::Seat;
+use super::request::{CallRequest, Progress, ProgressSink, UserLocation};
 use crate::clock::{Clock, Timestamp};
 use crate::ledger::CallId;
 use crate::policy::Provenance;
@@ -42,7 +41,7 @@ use crate::tool::{Attachment, ErrorKind, ToolError};
 pub struct CallContext {
     call: CallId,
     scope: Scope,
-    seat: Seat,
+    user_location: UserLocation,
     thread: Option<Arc<str>>,
     run: Option<Arc<str>>,
     context: Map<String, Value>,
@@ -70,7 +69,7 @@ impl CallContext {
         Self {
             call,
             scope: request.scope.clone(),
-            seat: request.seat,
+            user_location: request.user_location,
             thread: request.thread.clone(),
             run: request.run.clone(),
             context: std::mem::take(&mut request.context),
@@ -104,8 +103,8 @@ impl CallContext {
 
     /// Where the person sits whom it is for.
     #[must_use]
-    pub fn seat(&self) -> Seat {
-        self.seat
+    pub fn user_location(&self) -> UserLocation {
+        self.user_location
     }
 
     /// The conversation.

@@ -13,9 +13,9 @@ use crate::ledger::{
     Answer, Answerer, CallId, CallStatus, DecideError, Decision, LedgerError, Question, QuestionState,
 };
 use crate::policy::ToolChoice;
-use crate::room::Toolroom;
 use crate::scope::Scope;
 use crate::tool::{ClientTool, ToolError, ToolOutput};
+use crate::toolroom::Toolroom;
 
 /// What is larger is not taken.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
@@ -119,7 +119,7 @@ impl Toolroom {
         let question = self.approvals.question(scope, call).await?;
         let is_theirs = |question: &Question| {
             ClientTool::has_id(&question.record.tool)
-                && Answerer::Client.is_at_home(scope, &question.record.scope)
+                && Answerer::Client.may_answer_call_of(scope, &question.record.scope)
         };
         question.filter(is_theirs).ok_or_else(|| DeliverError::NotHanded(call.clone()))
     }

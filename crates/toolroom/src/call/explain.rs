@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::record::OpenCall;
+use super::open_call::OpenCall;
 use super::report::Denial;
 use super::request::CallRequest;
 use super::{history, permit, resolve, validate};
 use crate::catalog::Entry;
 use crate::policy::{Trace, Verdict};
-use crate::room::Toolroom;
 use crate::tool::{Arguments, ToolError, ToolSpec};
+use crate::toolroom::Toolroom;
 
 /// How far a call would get. Nothing is written and nothing runs.
 #[derive(Debug)]

@@ -15,7 +15,7 @@ use crate::tool::{ErrorKind, ToolError};
 struct Panic(String);
 
 /// Calls into a tool. A panic becomes an error of kind *crashed*.
-pub(super) fn caught<T>(call: impl FnOnce() -> T) -> Result<T, ToolError> {
+pub(super) fn catch_panic<T>(call: impl FnOnce() -> T) -> Result<T, ToolError> {
     // What the tool leaves half done is its own: nothing of ours is reachable from the closure but by reference.
     catch_unwind(AssertUnwindSafe(call)).map_err(|payload| {
         let text = crashed(&*payload);
@@ -52,7 +52,7 @@ impl<'a, T> Fenced<'a, T> {
 
     fn drop_run(&mut self) -> Result<(), ToolError> {
         let run = self.0.take();
-        caught(|| drop(run))
+        catch_panic(|| drop(run))
     }
 }
 
@@ -63,7 +63,7 @@ impl<T> Future for Fenced<'_, T> {
         let Some(run) = self.0.as_mut() else {
             return Poll::Ready(Err(ToolError::new(ErrorKind::Crashed, "the tool has ended already")));
         };
-        let result = match caught(|| run.as_mut().poll(task)) {
+        let result = match catch_panic(|| run.as_mut().poll(task)) {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(result)) => result,
             Err(crash) => Err(crash),

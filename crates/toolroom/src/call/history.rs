@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::fence::caught;
+use super::fence::catch_panic;
+use super::open_call::OpenCall;
 use super::permit::described;
-use super::record::OpenCall;
 use super::report::{Denial, Exit};
 use crate::BoxFuture;
 use crate::approval::Lift;
@@ -15,9 +15,9 @@ use crate::catalog::Entry;
 use crate::ledger::{CallRecord, LedgerError};
 use crate::policy::Provenance;
 use crate::provenance::{CallSource, Names, Track, TrackChange, TrackName, leaves, repeats, tracks_of};
-use crate::room::Toolroom;
 use crate::scope::Scope;
 use crate::tool::{Arguments, ClientTool, Destination, FileTrace, Source, ToolOutput, ToolSpec, Yields};
+use crate::toolroom::Toolroom;
 
 /// The rule of a call that is denied because what was read before it is not known.
 pub(super) const UNREADABLE_RULE: &str = "provenance.unreadable";
@@ -141,7 +141,7 @@ async fn read(
 
 /// Where a call sends something: the tool's own destination, else its MCP server, else the tool's id.
 fn destination(entry: &Entry, spec: &ToolSpec, arguments: &Arguments) -> Destination {
-    let named = caught(|| entry.tool.destination(arguments));
+    let named = catch_panic(|| entry.tool.destination(arguments));
     named.ok().flatten().unwrap_or_else(|| match spec.id.source() {
         Source::Mcp(server) => Destination::new(format!("mcp:{server}")),
         _ => Destination::new(spec.id.as_str()),

@@ -7,27 +7,26 @@
 
 mod admit;
 mod approve;
+mod attachments;
 mod context;
+mod deadline;
 mod deliver;
 mod explain;
 mod fence;
-mod files;
-mod hide;
 mod history;
+mod open_call;
 mod permit;
-mod progress;
 mod record;
+mod redaction;
 mod report;
 mod request;
 mod resolve;
 mod resume;
 mod run;
-mod seat;
 mod shape;
 mod shorten;
 mod size;
 mod validate;
-mod wait;
 
 pub use context::CallContext;
 pub use deliver::{DeliverError, Delivery};
@@ -35,21 +34,20 @@ pub use explain::Explanation;
 pub(crate) use history::adds_of_call;
 pub(crate) use permit::described;
 pub use report::{CallReport, ClientResult, Denial, Done, Outcome, Pending};
-pub use request::{CallRequest, GivenArguments, Progress, ProgressSink};
+pub use request::{CallRequest, GivenArguments, MAX_CONTEXT_BYTES, Progress, ProgressSink, UserLocation};
 pub use resume::{ResumeError, ResumeRequest};
-pub use seat::Seat;
 #[cfg(test)]
 pub(crate) use shorten::dismantle;
 pub(crate) use shorten::{shorten, shorten_text};
 pub(crate) use size::{json_bytes, size_chars};
 pub use tokio_util::sync::CancellationToken;
 
-use record::OpenCall;
+use open_call::OpenCall;
 use report::Exit;
 
 use crate::ledger::Answerer;
-use crate::room::Toolroom;
 use crate::tool::Yields;
+use crate::toolroom::Toolroom;
 
 impl Toolroom {
     /// Makes a call and reports how it ended. It arrives, and its time begins to count, when this is called. Whatever
@@ -66,8 +64,8 @@ impl Toolroom {
             Err(exit) => exit.into(),
         };
         let report = record::close(call, outcome).await;
-        if let Some(witness) = &self.witness {
-            witness(&report);
+        if let Some(observer) = &self.observer {
+            observer(&report);
         }
         report
     }
@@ -88,13 +86,13 @@ impl Toolroom {
         if counts_now {
             history::add(self, None, call).await?;
         }
-        let place = admit::begin(&entry, &arguments, passed?, call).await?;
-        let ran = run::tool(self, &entry, arguments, place, call).await;
+        let admission = admit::begin(&entry, &arguments, passed?, call).await?;
+        let ran = run::tool(self, &entry, arguments, admission, call).await;
         history::add(self, ran.as_ref().ok(), call).await?;
         let mut output = ran?;
         if !output.attachments.is_empty() {
             // On the heap: most calls have none.
-            Box::pin(files::keep(self, std::mem::take(&mut output.attachments), call)).await;
+            Box::pin(attachments::store(self, std::mem::take(&mut output.attachments), call)).await;
         }
         Ok(shape::result(self, &entry, output, call))
     }

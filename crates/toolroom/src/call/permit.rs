@@ -1,12 +1,12 @@
 //! Station 3: may it run?
 
-use super::fence::caught;
-use super::record::OpenCall;
+use super::fence::catch_panic;
+use super::open_call::OpenCall;
 use super::report::{Denial, Exit};
 use crate::catalog::Entry;
 use crate::policy::{CHOICE_RULE, Facts, JUDGE_RULE, Judgement, Ruling, Trace, Verdict};
-use crate::room::Toolroom;
 use crate::tool::{Arguments, ToolSpec};
+use crate::toolroom::Toolroom;
 
 pub(super) fn verdict(
     room: &Toolroom,
@@ -34,7 +34,7 @@ pub(super) fn decide(
         return Err(Denial::by_rule(CHOICE_RULE, reason));
     }
     room.catalog.check_enabled(entry.spec(), &standing.switches, &call.request.context)?;
-    let judgement = caught(|| entry.tool.judge(arguments))
+    let judgement = catch_panic(|| entry.tool.judge(arguments))
         .map_err(|error| Denial::by_rule(JUDGE_RULE, "the tool's own judgement crashed").caused_by(error))?;
     let definition = entry.definition_hash();
     let facts = facts(spec, arguments, &definition, call);
@@ -66,7 +66,7 @@ pub(super) fn explain(
 
 /// What a call with these arguments counts as.
 pub(crate) fn described<'a>(entry: &'a Entry, arguments: &Arguments) -> Result<&'a ToolSpec, Denial> {
-    let spec = caught(|| entry.tool.spec_for(arguments)).map_err(|error| {
+    let spec = catch_panic(|| entry.tool.spec_for(arguments)).map_err(|error| {
         Denial::by_rule(JUDGE_RULE, "the tool crashed when asked what the call would do").caused_by(error)
     })?;
     match spec.is_as_strict_as(entry.spec()) {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::catalog::Off;
+use crate::catalog::Unavailable;
 use crate::clock::Timestamp;
 use crate::ledger::{Answerer, ArtifactId, CallId};
 use crate::policy::Provenance;
@@ -41,7 +41,7 @@ pub struct Denial {
     /// Why, in words a model may read.
     pub reason: String,
     /// What is switched off, if that is why.
-    pub off: Option<Off>,
+    pub off: Option<Unavailable>,
     /// For the operator alone: why a guard could not decide.
     source: Option<Arc<dyn Error + Send + Sync>>,
 }
@@ -75,8 +75,8 @@ impl Denial {
     }
 }
 
-impl From<Off> for Denial {
-    fn from(off: Off) -> Self {
+impl From<Unavailable> for Denial {
+    fn from(off: Unavailable) -> Self {
         Self { rule: off.rule().into(), reason: off.to_string(), off: Some(off), source: None }
     }
 }

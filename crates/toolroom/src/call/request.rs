@@ -4,15 +4,19 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::seat::Seat;
 use crate::ledger::CallId;
 use crate::policy::{Provenance, ToolChoice};
 use crate::provenance::CallSource;
 use crate::scope::Scope;
 use crate::tool::{Arguments, ClientTool};
+
+/// The largest client context of a call or run, in bytes of JSON. It is for facts about the situation, not for documents.
+pub const MAX_CONTEXT_BYTES: usize = 64 * 1024;
 
 /// The arguments as they arrived.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +39,27 @@ pub struct Progress {
 /// Takes the [`Progress`] of one call. Called from the tool's task: it must not block.
 pub type ProgressSink = Arc<dyn Fn(Progress) + Send + Sync>;
 
+/// Where the user of a call is. Set by the entrance, never by the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Seat")]
+pub enum UserLocation {
+    /// At this machine: tools open things on its desktop.
+    #[serde(rename = "here")]
+    Local,
+    /// Elsewhere: what is to be opened or saved is [offered](crate::tool::Offer) to the user's client.
+    #[default]
+    #[serde(rename = "away")]
+    Remote,
+}
+
+impl UserLocation {
+    /// Whether the user is not at this machine, the default.
+    #[must_use]
+    pub const fn is_remote(&self) -> bool {
+        matches!(self, Self::Remote)
+    }
+}
+
 /// A call to be made. Identity is set by the entrance that authenticated the caller.
 #[derive(Clone)]
 pub struct CallRequest {
@@ -51,7 +76,7 @@ pub struct CallRequest {
     /// Which entrance it came through.
     pub entrance: Arc<str>,
     /// Where the person sits whom it is for.
-    pub seat: Seat,
+    pub user_location: UserLocation,
     /// The conversation.
     pub thread: Option<Arc<str>>,
     /// The run inside the conversation.
@@ -101,7 +126,7 @@ impl CallRequest {
             scope,
             caller: None,
             entrance: entrance.into(),
-            seat: Seat::default(),
+            user_location: UserLocation::default(),
             thread: None,
             run: None,
             model_call: None,
@@ -168,8 +193,8 @@ impl CallRequest {
 
     /// Says where the person sits whom it is for.
     #[must_use]
-    pub const fn seat(mut self, seat: Seat) -> Self {
-        self.seat = seat;
+    pub const fn user_location(mut self, user_location: UserLocation) -> Self {
+        self.user_location = user_location;
         self
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::record::OpenCall;
+use super::open_call::OpenCall;
 use super::report::Exit;
 use crate::catalog::{Catalog, Entry};
 use crate::tool::{ErrorKind, ToolError};
@@ -32,7 +32,7 @@ pub(super) fn find(catalog: &Catalog, call: &OpenCall) -> Result<Arc<Entry>, Too
     }
     let name = &call.request.tool;
     catalog.find(&call.request.scope.project, name).map_err(|missing| {
-        let hidden = call.hidden(name);
+        let hidden = call.redacted(name);
         let shown: String = hidden.as_deref().unwrap_or(name).chars().take(SHOWN_NAME_CHARS).collect();
         let error = ToolError::new(ErrorKind::NotFound, format!("unknown tool `{shown}`")).by_kernel();
         match missing.hint() {

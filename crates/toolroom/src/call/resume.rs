@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::approve::Resumed;
+use super::approve::ResumedCall;
 use super::deliver::Delivered;
-use super::record::OpenCall;
+use super::open_call::OpenCall;
 use super::report::{CallReport, Denial, Outcome, Pending};
 use super::request::ProgressSink;
 use crate::approval::SealedRequest;
 use crate::ledger::{
-    Answer, CallId, CallStatus, CloseCall, EXPIRED_RULE, LedgerError, ParkedQuestion, Question,
-    QuestionState, SealError, Turn,
+    Answer, Attempt, CallId, CallStatus, CloseCall, EXPIRED_RULE, LedgerError, ParkedQuestion, Question,
+    QuestionState, SealError,
 };
 use crate::policy::{Provenance, ToolChoice};
 use crate::provenance::CallSource;
-use crate::room::Toolroom;
 use crate::scope::Scope;
 use crate::tool::Effect;
+use crate::toolroom::Toolroom;
 
 /// Which parked call to run, for whom.
 #[derive(Clone)]
@@ -116,8 +116,8 @@ impl Toolroom {
     ) -> Result<CallReport, ResumeError> {
         let found = self.approvals.question(&resume.scope, &resume.call).await?;
         let question = found.ok_or_else(|| ResumeError::NotFound(resume.call.clone()))?;
-        let turn = match self.turn(&question, delivered.is_some())? {
-            Ok(turn) => turn,
+        let attempt = match self.attempt(&question, delivered.is_some())? {
+            Ok(attempt) => attempt,
             Err(outcome) => return Ok(self.report(&question, outcome).await),
         };
         let sealed = SealedRequest::open(self, &question)?;
@@ -131,7 +131,7 @@ impl Toolroom {
         // Between the use of the grant and the call's last row nobody may walk away: on a task of its own the call
         // ends in order, also when whoever waits for it is gone.
         let _stopped = request.cancellation.clone().drop_guard();
-        let resumed = Resumed::new(&question, salt, turn, delivered);
+        let resumed = ResumedCall::new(&question, salt, attempt, delivered);
         let call = OpenCall::resumed(self, request, question.record, resumed);
         let room = self.clone();
         tokio::spawn(async move { room.finish(call).await })
@@ -140,22 +140,26 @@ impl Toolroom {
     }
 
     /// Whether the call may begin, or how it stands.
-    fn turn(&self, question: &Question, is_delivered: bool) -> Result<Result<Turn, Outcome>, ResumeError> {
+    fn attempt(
+        &self,
+        question: &Question,
+        is_delivered: bool,
+    ) -> Result<Result<Attempt, Outcome>, ResumeError> {
         let (call, status) = (question.record.id.clone(), question.record.status);
         let late = question.is_late(self.clock.now());
         Ok(match (question.state, status) {
             (QuestionState::Waiting, CallStatus::Pending) if !late => Err(still_pending(question)),
-            (QuestionState::Granted, CallStatus::Pending) if !late => Ok(Turn::First),
+            (QuestionState::Granted, CallStatus::Pending) if !late => Ok(Attempt::First),
             (QuestionState::Used, CallStatus::Unknown) if !late => {
                 let effect = question.record.effect.unwrap_or(Effect::Destructive);
                 // What was delivered is written down once more; the client did it once.
                 if !effect.may_repeat() && !is_delivered {
                     return Err(ResumeError::Unrepeatable { call, effect });
                 }
-                Ok(Turn::Again)
+                Ok(Attempt::Retry)
             }
             (QuestionState::Waiting | QuestionState::Granted, CallStatus::Pending)
-            | (QuestionState::Expired, _) => Err(denied(EXPIRED_RULE, question.approval.by.silence())),
+            | (QuestionState::Expired, _) => Err(denied(EXPIRED_RULE, question.approval.by.expiry_reason())),
             (QuestionState::Refused, _) => match &question.replaced_by {
                 Some(by) => return Err(ResumeError::Replaced { of: call, by: by.clone() }),
                 None => Err(denied(
@@ -181,7 +185,7 @@ impl Toolroom {
             let mut record = question.record.clone();
             record.status = CallStatus::Denied;
             record.rule = Some(EXPIRED_RULE.into());
-            record.error = Some(question.approval.by.silence().to_owned());
+            record.error = Some(question.approval.by.expiry_reason().to_owned());
             record.ended_at = Some(self.clock.now());
             let close = CloseCall {
                 record,

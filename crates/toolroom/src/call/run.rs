@@ -1,4 +1,4 @@
-//! Station 6: the tool runs, fenced; what a client ran is taken from the client.
+//! Station 6: the tool runs behind the panic fence. For a client tool, takes the result that the client delivered.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -11,80 +11,79 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::DropGuard;
 
-use super::admit::Place;
+use super::admit::Admission;
 use super::context::CallContext;
+use super::deadline::{WaitError, until};
 use super::deliver;
-use super::fence::{Fenced, caught};
-use super::record::OpenCall;
+use super::fence::{Fenced, catch_panic};
+use super::open_call::OpenCall;
 use super::report::Exit;
-use super::wait::{Stopped, until};
 use crate::catalog::Entry;
-use crate::room::Toolroom;
 use crate::tool::{Arguments, ErrorKind, Pool, ToolError, ToolOutput};
+use crate::toolroom::Toolroom;
 
 pub(super) async fn tool(
     room: &Toolroom,
     entry: &Arc<Entry>,
     arguments: Arguments,
-    place: Place,
+    admission: Admission,
     call: &mut OpenCall,
 ) -> Result<ToolOutput, Exit> {
-    let (deadline, limit) = (place.deadline, place.limit);
-    let (told, mut work) = match let_loose(room, entry, arguments, place, call)? {
-        Loose::AtHand(output) => return Ok(output),
-        Loose::AtWork(told, work) => (told, work),
+    let (deadline, limit) = (admission.deadline, admission.limit);
+    let (stop, mut tool) = match start(room, entry, arguments, admission, call)? {
+        Started::Finished(output) => return Ok(output),
+        Started::Running(stop, tool) => (stop, tool),
     };
-    let looked_at = poll_fn(|task| {
-        let looked = Pin::new(&mut work).poll(task);
-        if looked.is_pending() {
-            call.say_begun();
+    let polled = poll_fn(|task| {
+        let polled = Pin::new(&mut tool).poll(task);
+        if polled.is_pending() {
+            call.write_begun();
         }
-        looked
+        polled
     });
-    match until(deadline, told.token(), looked_at).await {
+    match until(deadline, stop.token(), polled).await {
         Ok(Ok(output)) => Ok(output),
         Ok(Err(error)) => Err(call.failed(error)),
-        Err(Stopped::Cancelled) => Err(call.cancelled()),
-        Err(Stopped::Late) => Err(call.late(limit)),
+        Err(WaitError::Cancelled) => Err(call.cancelled()),
+        Err(WaitError::DeadlineReached) => Err(call.late(limit)),
     }
 }
 
-/// What came of letting a tool loose.
-enum Loose<'a> {
-    /// Nothing has to run.
-    AtHand(ToolOutput),
-    /// Whichever way the wait for it ends, a tool that is still at work somewhere is told.
-    AtWork(DropGuard, Work<'a>),
+enum Started<'a> {
+    /// The result is there already.
+    Finished(ToolOutput),
+    /// The tool runs. Dropping the guard tells it to stop, whichever way the wait for it ends.
+    Running(DropGuard, RunningTool<'a>),
 }
 
-/// Lets the tool loose, unless its answer is at hand or it was stopped meanwhile. Apart from the waiting, which so holds
-/// nothing of what is only needed here.
-fn let_loose<'a>(
+/// Starts the tool, unless its result is at hand or the call was stopped meanwhile. Not part of the waiting future, which
+/// therefore holds nothing that only the start needs.
+fn start<'a>(
     room: &Toolroom,
     entry: &'a Arc<Entry>,
     arguments: Arguments,
-    place: Place,
+    admission: Admission,
     call: &mut OpenCall,
-) -> Result<Loose<'a>, Exit> {
+) -> Result<Started<'a>, Exit> {
     if let Some(delivered) = call.resumed.as_mut().and_then(|resumed| resumed.delivered.take()) {
-        return deliver::output(delivered).map(Loose::AtHand).map_err(|error| call.failed(error));
+        return deliver::output(delivered).map(Started::Finished).map_err(|error| call.failed(error));
     }
-    let Place { deadline, limit, permit, found } = place;
-    if let Some(found) = found {
+    let Admission { deadline, limit, permit, at_hand } = admission;
+    if let Some(at_hand) = at_hand {
         return match call.request.cancellation.is_cancelled() {
             true => Err(call.cancelled()),
-            false => found.map(Loose::AtHand).map_err(|error| call.failed(error)),
+            false => at_hand.map(Started::Finished).map_err(|error| call.failed(error)),
         };
     }
-    // Before anything is let loose: who breaks off in between is a caller who went away.
-    let told = call.request.cancellation.child_token().drop_guard();
+    // Made first: a caller that goes away from here on stops the tool.
+    let guard = call.request.cancellation.child_token().drop_guard();
     let id = call.record.id.clone();
-    let progress = call.quiet_progress();
+    let progress = call.redacted_progress();
     let redactor = call.redactor.clone().unwrap_or_default();
     let clock = Arc::clone(&room.clock);
-    let stop = told.token().clone();
+    let stop = guard.token().clone();
     let context = CallContext::new(id, &mut call.request, deadline, stop, progress, redactor, clock);
-    // Whoever is stopped now has not started: nothing can have happened.
+    // A call stopped here has not started, so it had no effect.
     if call.request.cancellation.is_cancelled() {
         return Err(call.cancelled());
     }
@@ -93,34 +92,33 @@ fn let_loose<'a>(
     }
     call.started = true;
     call.untouched = context.untouched();
-    let work = match entry.spec().pool {
-        Pool::Inline => Work::Inline { run: start(entry, context, arguments), _permit: permit },
+    let tool = match entry.spec().pool {
+        Pool::Inline => RunningTool::Inline { run: run(entry, context, arguments), _permit: permit },
         Pool::Blocking => {
             let (entry, runtime) = (Arc::clone(entry), Handle::current());
-            Work::Blocking(tokio::task::spawn_blocking(move || {
-                // The thread takes the permit along: a place is free when the work has ended, not when the caller has
-                // stopped waiting for it.
+            RunningTool::Blocking(tokio::task::spawn_blocking(move || {
+                // The thread holds the permit until the tool has ended, not until the caller stops waiting.
                 let _permit = permit;
-                // It may have waited for a thread until its call was over.
+                // The call may have ended while it waited for a thread.
                 if context.is_cancelled() {
                     return Err(ToolError::new(ErrorKind::Cancelled, "stopped before it began").by_kernel());
                 }
-                runtime.block_on(start(&entry, context, arguments))
+                runtime.block_on(run(&entry, context, arguments))
             }))
         }
     };
-    Ok(Loose::AtWork(told, work))
+    Ok(Started::Running(guard, tool))
 }
 
-/// A tool at work. The kernel waits for every call, so what it waits for is kept small.
-enum Work<'a> {
+/// A running tool. Small, as every call's future holds it.
+enum RunningTool<'a> {
     /// On the task of the call.
     Inline { run: Fenced<'a, ToolOutput>, _permit: Option<OwnedSemaphorePermit> },
     /// On a thread of its own.
     Blocking(JoinHandle<Result<ToolOutput, ToolError>>),
 }
 
-impl Future for Work<'_> {
+impl Future for RunningTool<'_> {
     type Output = Result<ToolOutput, ToolError>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
@@ -136,9 +134,9 @@ impl Future for Work<'_> {
     }
 }
 
-/// `run` itself may panic before it has made a future.
-fn start(entry: &Entry, context: CallContext, arguments: Arguments) -> Fenced<'_, ToolOutput> {
-    match caught(|| entry.tool.run(context, arguments)) {
+/// `Tool::run` may panic before it returns a future.
+fn run(entry: &Entry, context: CallContext, arguments: Arguments) -> Fenced<'_, ToolOutput> {
+    match catch_panic(|| entry.tool.run(context, arguments)) {
         Ok(run) => Fenced::new(run),
         Err(crash) => Fenced::crashed(crash),
     }

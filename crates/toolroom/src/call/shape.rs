@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::record::OpenCall;
+use super::open_call::OpenCall;
 use super::report::Done;
 use super::shorten::{MIN_CAP, dismantle, has_longer_text, shorten, shorten_texts};
 use super::size::size_chars;
 use crate::catalog::Entry;
 use crate::ledger::{Artifact, ArtifactId};
-use crate::room::Toolroom;
 use crate::schema;
 use crate::tool::{Offer, ToolOutput};
+use crate::toolroom::Toolroom;
 
 /// What is larger is not kept: a database row has to stay readable in one piece.
 pub(super) const ARTIFACT_MAX_BYTES: usize = 64 * 1024 * 1024;
@@ -22,11 +22,11 @@ pub(super) const ARTIFACT_MAX_BYTES: usize = 64 * 1024 * 1024;
 pub(super) fn result(room: &Toolroom, entry: &Entry, output: ToolOutput, call: &mut OpenCall) -> Done {
     let ToolOutput { mut value, message, offers, .. } = output;
     let offers = tellable(offers, call);
-    let message = message.map(|message| call.tellable(&message).unwrap_or(message));
+    let message = message.map(|message| call.presentable(&message).unwrap_or(message));
     let caps = Caps::of(entry, call);
     let origin = entry.spec().origin();
     let readable = schema::bounds(&value).is_ok();
-    call.hide(&mut value);
+    call.redact(&mut value);
     let chars = size_chars(&value);
     if readable && caps.let_pass(&value, chars) {
         let value = Arc::new(value);
@@ -49,7 +49,7 @@ pub(super) fn result(room: &Toolroom, entry: &Entry, output: ToolOutput, call: &
 /// What is offered, without secrets. A file that is not kept cannot be.
 fn tellable(mut offers: Vec<Offer>, call: &OpenCall) -> Vec<Offer> {
     offers.retain_mut(|offer| {
-        offer.rewrite(|text| call.tellable(text));
+        offer.rewrite(|text| call.presentable(text));
         let Some(file) = offer.file_mut() else { return true };
         let kept = call.artifacts.iter().find(|artifact| artifact.id == file.artifact);
         // Without secrets it may be shorter.

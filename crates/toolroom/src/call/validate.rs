@@ -2,18 +2,15 @@
 
 use serde_json::Value;
 
-use super::fence::caught;
-use super::record::OpenCall;
+use super::fence::catch_panic;
+use super::open_call::OpenCall;
 use super::report::Exit;
-use super::request::{CallRequest, GivenArguments};
+use super::request::{CallRequest, GivenArguments, MAX_CONTEXT_BYTES};
 use super::shorten::dismantle;
 use super::size::json_bytes;
 use crate::catalog::Entry;
 use crate::schema::{self, ArgumentTextError, MAX_PROBLEMS, Problem, SchemaError};
 use crate::tool::{Arguments, ErrorKind, ToolError};
-
-/// The runtime context is a page of facts, not a document store.
-const CONTEXT_MAX_BYTES: usize = 64 * 1024;
 
 pub(super) fn arguments(entry: &Entry, call: &mut OpenCall) -> Result<Arguments, Exit> {
     fitting(entry, call).map_err(Exit::Failed)
@@ -35,7 +32,7 @@ pub(super) fn fitting(entry: &Entry, call: &mut OpenCall) -> Result<Arguments, T
 /// holds a secret is read once more without it, and the message is about that.
 fn without_excerpt(error: ToolError, call: &OpenCall) -> ToolError {
     let GivenArguments::Text(text) = &call.request.arguments else { return error };
-    match call.hidden(text).map(|hidden| schema::parse_object(&hidden)) {
+    match call.redacted(text).map(|hidden| schema::parse_object(&hidden)) {
         None => error,
         Some(Err(other)) => refused(&other),
         Some(Ok(_)) => untold(),
@@ -45,7 +42,7 @@ fn without_excerpt(error: ToolError, call: &OpenCall) -> ToolError {
 /// The same for arguments that do not fit.
 fn without_values(entry: &Entry, value: Value, error: ToolError, call: &OpenCall) -> ToolError {
     let mut hidden = value.clone();
-    call.hide(&mut hidden);
+    call.redact(&mut hidden);
     let same = hidden == value;
     dismantle(value);
     if same {
@@ -134,8 +131,8 @@ fn check_context(request: &mut CallRequest) -> Result<(), ToolError> {
     if let Value::Object(context) = context {
         request.context = context;
     }
-    if bytes > CONTEXT_MAX_BYTES {
-        let text = format!("the context has {bytes} bytes, at most {CONTEXT_MAX_BYTES} are taken");
+    if bytes > MAX_CONTEXT_BYTES {
+        let text = format!("the context has {bytes} bytes, at most {MAX_CONTEXT_BYTES} are taken");
         return Err(ToolError::new(ErrorKind::InvalidArguments, text).by_kernel());
     }
     Ok(())
@@ -162,7 +159,7 @@ fn check(entry: &Entry, value: &Value, bytes: usize) -> Result<(), ToolError> {
     })?;
     let Value::Object(arguments) = value else { return Err(refusal(&problems)) };
     if problems.is_empty() {
-        problems = caught(|| entry.tool.check(arguments))?;
+        problems = catch_panic(|| entry.tool.check(arguments))?;
     }
     if problems.is_empty() { Ok(()) } else { Err(refusal(&problems)) }
 }

@@ -6,8 +6,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::limits::{LimitRule, ToolLimits};
-use super::places::Places;
+use super::limits::{ConcurrencyLimit, LimitRule, ToolLimits};
 use crate::schema::{PatternRule, Schema, SchemaError};
 use crate::scope::ProjectId;
 use crate::tool::{IdError, Pool, Tool, ToolId, ToolSpec};
@@ -22,8 +21,8 @@ pub struct Entry {
     pub(crate) schema: Schema,
     /// The project that owns it; `None` for a tool of every project.
     pub(crate) project: Option<ProjectId>,
-    /// Free places, for a tool that limits how many of its calls run at a time.
-    pub(crate) places: Option<Arc<Places>>,
+    /// Free concurrency, for a tool that limits how many of its calls run at a time.
+    pub(crate) concurrency: Option<Arc<ConcurrencyLimit>>,
     /// The tool's own limits, with what the operator made of them.
     limits: ToolLimits,
     /// Top-level parameters that have a default.
@@ -46,10 +45,11 @@ impl Entry {
         }
         let blocking = (spec.pool == Pool::Blocking).then_some(BLOCKING_PLACES);
         let limits = ToolLimits::of(spec, limits);
-        let places = match limits.concurrency.or(blocking) {
+        let concurrency = match limits.concurrency.or(blocking) {
             Some(count) => {
-                let places = Places::new(count).ok_or_else(|| RegisterError::Concurrency(spec.id.clone()))?;
-                Some(Arc::new(places))
+                let concurrency = ConcurrencyLimit::new(count)
+                    .ok_or_else(|| RegisterError::Concurrency(spec.id.clone()))?;
+                Some(Arc::new(concurrency))
             }
             None => None,
         };
@@ -61,7 +61,7 @@ impl Entry {
         let defaults = properties
             .filter_map(|(name, property)| Some((name.clone(), property.get("default")?.clone())))
             .collect();
-        Ok(Self { schema, project, places, limits, defaults, definition: OnceLock::new(), tool })
+        Ok(Self { schema, project, concurrency, limits, defaults, definition: OnceLock::new(), tool })
     }
 
     /// What the tool is.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
+use super::enable::{FEATURES, Feature};
 use super::entry::{Entry, RegisterError};
-use super::feature::{FEATURES, Feature};
 use super::limits::LimitRule;
 use crate::nearest::{nearest, quoted};
 use crate::scope::ProjectId;
@@ -285,8 +285,8 @@ impl Index {
         let old = holders.filter(|old| {
             old.project == entry.project && old.limits().concurrency == entry.limits().concurrency
         });
-        if let Some(places) = old.last().and_then(|old| old.places.clone()) {
-            entry.places = Some(places);
+        if let Some(concurrency) = old.last().and_then(|old| old.concurrency.clone()) {
+            entry.concurrency = Some(concurrency);
         }
     }
 

@@ -1,6 +1,10 @@
-//! Limits that the operator sets in place of, or on top of, a tool's own.
+//! Limits of tools: those the operator sets in place of, or on top of, a tool's own, and the concurrency limit.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::ledger::RateLimit;
 use crate::policy::ToolPattern;
@@ -108,6 +112,51 @@ impl ToolLimits {
                 },
             };
         }
+    }
+}
+
+/// How many calls of one tool may wait for a permit. Later calls are rate limited.
+const MAX_WAITING: usize = 256;
+
+/// Bounds how many calls of one tool run at a time in this process.
+pub(crate) struct ConcurrencyLimit {
+    permits: Arc<Semaphore>,
+    waiting: AtomicUsize,
+}
+
+impl ConcurrencyLimit {
+    pub(super) fn new(permits: usize) -> Option<Self> {
+        (1..=Semaphore::MAX_PERMITS)
+            .contains(&permits)
+            .then(|| Self { permits: Arc::new(Semaphore::new(permits)), waiting: AtomicUsize::new(0) })
+    }
+
+    /// Takes a permit if one is free.
+    pub(crate) fn try_acquire(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.permits).try_acquire_owned().ok()
+    }
+
+    /// Waits for a permit. `None` when too many calls wait already.
+    pub(crate) async fn acquire(&self) -> Option<OwnedSemaphorePermit> {
+        let _in_queue = InQueue::join(&self.waiting)?;
+        // The semaphore is never closed, so this always returns a permit.
+        Arc::clone(&self.permits).acquire_owned().await.ok()
+    }
+}
+
+/// Counts one waiting call until it is dropped.
+struct InQueue<'a>(&'a AtomicUsize);
+
+impl<'a> InQueue<'a> {
+    fn join(waiting: &'a AtomicUsize) -> Option<Self> {
+        let increment = |count: usize| (count < MAX_WAITING).then_some(count.saturating_add(1));
+        waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, increment).ok().map(|_| Self(waiting))
+    }
+}
+
+impl Drop for InQueue<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -35,7 +35,7 @@ pub enum Audience {
 
 /// The tools of one model request, sorted by id so that prompt caches hit, with their wire names.
 #[derive(Debug, Clone)]
-pub struct Offer {
+pub struct ToolOffer {
     /// The tools.
     pub tools: Vec<Arc<Entry>>,
     /// Their names on the wire, and back.
@@ -53,7 +53,7 @@ impl Catalog {
         context: &Map<String, Value>,
         audience: Audience,
         choice: &ToolChoice,
-    ) -> Offer {
+    ) -> ToolOffer {
         let mut tools = self.list(project);
         tools.retain(|entry| {
             let spec = entry.spec();
@@ -65,7 +65,7 @@ impl Catalog {
         });
         keep_one_per_family(&mut tools, choice);
         let names = WireNames::new(tools.iter().map(|entry| entry.spec().id.as_str()));
-        Offer { tools, names }
+        ToolOffer { tools, names }
     }
 }
 
@@ -74,12 +74,12 @@ impl Catalog {
     /// to a run means the one that answers. What is switched off or denied to the agent is left out.
     pub(crate) fn offer_brought(
         &self,
-        offer: Offer,
+        offer: ToolOffer,
         brought: &ClientTools,
         switches: &Switches,
         context: &Map<String, Value>,
         choice: &ToolChoice,
-    ) -> Offer {
+    ) -> ToolOffer {
         if brought.is_empty() {
             return offer;
         }
@@ -95,7 +95,7 @@ impl Catalog {
         }
         tools.sort_by(|one, other| one.spec().id.cmp(&other.spec().id));
         let names = WireNames::new(tools.iter().map(|entry| entry.spec().id.as_str()));
-        Offer { tools, names }
+        ToolOffer { tools, names }
     }
 }
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::entry::ConversationId;
+use super::entries::ConversationId;
 use super::run::{AgentId, RunFailure, RunId};
 use crate::clock::Timestamp;
 use crate::ledger::{Answerer, ArtifactId, CallId};
@@ -138,7 +138,7 @@ pub enum RunEvent {
         expires_at: Timestamp,
     },
     /// A call waits for the client, which has to run it and to [deliver](crate::Toolroom::deliver) what came of it. With
-    /// which arguments, [`asked`](crate::Toolroom::asked) says: exactly, and as they are after somebody edited them.
+    /// which arguments, [`asked`](crate::Toolroom::question_details) says: exactly, and as they are after somebody edited them.
     Handed {
         /// The model's id of the call.
         id: ModelCallId,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::entry::{Conversation, ConversationId, Entry};
+use super::entries::{Conversation, ConversationEntry, ConversationId};
 use super::event::NumberedEvent;
 use super::run::{AgentId, Run, RunId, RunState};
 use crate::BoxFuture;
@@ -22,7 +22,7 @@ pub struct BeginRun {
     /// by now, the run does not begin.
     pub conversation: Conversation,
     /// What is said first, in places that follow.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ConversationEntry>,
 }
 
 /// One step of a run: everything it changes.
@@ -31,7 +31,7 @@ pub struct RunStep {
     /// The run as it stands now.
     pub run: Run,
     /// What was said, in places that follow.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ConversationEntry>,
     /// What watchers were told, structural events only.
     pub events: Vec<NumberedEvent>,
     /// Tokens that were paid for.
@@ -140,7 +140,7 @@ pub trait Conversations: Spending {
 
     /// Gives back a run this process has taken and cannot go on with: it can be taken as if the process had died. Nobody
     /// waits for that, so it is only queued. Of a run that is not ours nothing changes.
-    fn let_go(&self, run: &RunId);
+    fn release_run(&self, run: &RunId);
 
     /// Takes an open run that waits, or whose process died.
     fn take_run(&self, scope: &Scope, run: &RunId) -> BoxFuture<'static, Result<Run, TakeRunError>>;
@@ -165,7 +165,7 @@ pub trait Conversations: Spending {
         scope: &'a Scope,
         id: &'a ConversationId,
         from: u64,
-    ) -> BoxFuture<'a, Result<Vec<Entry>, LedgerError>>;
+    ) -> BoxFuture<'a, Result<Vec<ConversationEntry>, LedgerError>>;
 
     /// Deletes a conversation with its runs, what was told of them, and requests that were learned from it. Says
     /// whether there was one. The journal of calls and the record of costs stay.
@@ -186,7 +186,7 @@ pub trait Conversations: Spending {
     ) -> BoxFuture<'a, Result<Vec<Run>, LedgerError>>;
 
     /// Whether a direct call may name the conversation: its caller has begun one of the newest runs there.
-    fn is_of_caller<'a>(
+    fn was_started_by<'a>(
         &'a self,
         scope: &'a Scope,
         id: &'a ConversationId,

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::entry::ConversationId;
-use crate::call::Seat;
+use super::entries::ConversationId;
+use crate::call::UserLocation;
 use crate::clock::{Clock, Timestamp};
 use crate::model::Usage;
 use crate::policy::Provenance;
@@ -104,8 +104,8 @@ pub struct Run {
     /// Which entrance the message came through.
     pub entrance: Arc<str>,
     /// Where the person sits whose message it was.
-    #[serde(default, skip_serializing_if = "Seat::is_away")]
-    pub seat: Seat,
+    #[serde(rename = "seat", default, skip_serializing_if = "UserLocation::is_remote")]
+    pub user_location: UserLocation,
     /// Where it stands.
     pub state: RunState,
     /// The model that answered last, `vendor/model`.

@@ -31,7 +31,7 @@ impl Answerer {
     /// Whether somebody of `scope` who answers as `self` may answer a question about a call of `owner`: the operator for
     /// everybody in sight, a caller and their client for their own calls alone.
     #[must_use]
-    pub fn is_at_home(self, scope: &Scope, owner: &Scope) -> bool {
+    pub fn may_answer_call_of(self, scope: &Scope, owner: &Scope) -> bool {
         match self {
             Self::Operator => scope.covers(owner),
             Self::Caller | Self::Client => scope == owner,
@@ -51,7 +51,7 @@ impl Answerer {
 
     /// What the row of a call says that waited for this one until its time was over.
     #[must_use]
-    pub const fn silence(self) -> &'static str {
+    pub const fn expiry_reason(self) -> &'static str {
         match self {
             Self::Caller | Self::Operator => "nobody answered, or used the answer, in time",
             Self::Client => "the client sent no result in time",
@@ -97,8 +97,8 @@ mod tests {
     #[test]
     fn a_client_is_at_home_with_its_own_caller_alone() {
         let ana = Scope::user("p", "ana");
-        assert!(Answerer::Client.is_at_home(&ana, &ana));
-        assert!(!Answerer::Client.is_at_home(&Scope::project("p"), &ana));
-        assert!(!Answerer::Client.is_at_home(&Scope::user("p", "ben"), &ana));
+        assert!(Answerer::Client.may_answer_call_of(&ana, &ana));
+        assert!(!Answerer::Client.may_answer_call_of(&Scope::project("p"), &ana));
+        assert!(!Answerer::Client.may_answer_call_of(&Scope::user("p", "ben"), &ana));
     }
 }

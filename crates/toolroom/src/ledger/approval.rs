@@ -94,8 +94,8 @@ pub struct Question {
 impl Question {
     /// When it can be answered, and the answer be used.
     #[must_use]
-    pub fn term(&self) -> Term {
-        Term { asked_at: self.record.asked_at, expires_at: self.approval.expires_at }
+    pub fn answer_window(&self) -> AnswerWindow {
+        AnswerWindow { asked_at: self.record.asked_at, expires_at: self.approval.expires_at }
     }
 
     /// Whether it is for the client that brought the tool to get the call on: nobody has to be asked, or the one who had
@@ -114,13 +114,13 @@ impl Question {
     /// Whether an answer, or the use of one, comes too late.
     #[must_use]
     pub fn is_late(&self, now: Timestamp) -> bool {
-        self.term().is_over(now)
+        self.answer_window().is_over(now)
     }
 }
 
 /// What is asked of people.
 #[derive(Debug, Clone, Default)]
-pub struct Inbox {
+pub struct OpenQuestions {
     /// The questions.
     pub questions: Vec<Question>,
     /// Those that cannot be read. They hide none of the others.
@@ -139,14 +139,14 @@ pub struct UnreadableQuestion {
 
 /// How long a question stays open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Term {
+pub struct AnswerWindow {
     /// When the call was asked for.
     pub asked_at: Timestamp,
     /// From this instant on the answer is no.
     pub expires_at: Timestamp,
 }
 
-impl Term {
+impl AnswerWindow {
     /// How far the clocks of those who share a ledger may be apart, or one of them be set back.
     pub const CLOCK_SLACK: Duration = Duration::from_secs(300);
 
@@ -277,15 +277,15 @@ pub struct Grant {
     /// When it is used.
     pub at: Timestamp,
     /// Whether the call begins for the first time.
-    pub turn: Turn,
+    pub attempt: Attempt,
 }
 
 /// Whether an approved call begins, or begins anew because its first process died in the middle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Turn {
+pub enum Attempt {
     /// It has never begun: the grant is unused and the call *pending*.
     First,
     /// It began and nobody knows how it ended: the grant is used and the call *unknown*. Only calls whose effect
     /// class allows it begin again ([`crate::tool::Effect::may_repeat`]).
-    Again,
+    Retry,
 }

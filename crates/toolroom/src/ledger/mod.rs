@@ -8,18 +8,20 @@
 mod answerer;
 mod approval;
 mod artifact;
-mod record;
+mod call_record;
 mod seal;
 mod standing;
 mod switches;
 
 pub use answerer::Answerer;
 pub use approval::{
-    Answer, Approval, Decision, EXPIRED_RULE, EditCall, Grant, Inbox, Question, QuestionState, Term, Turn,
-    UnreadableQuestion,
+    Answer, AnswerWindow, Approval, Attempt, Decision, EXPIRED_RULE, EditCall, Grant, OpenQuestions,
+    Question, QuestionState, UnreadableQuestion,
 };
 pub use artifact::{Artifact, ArtifactId};
-pub use record::{CallFilter, CallId, CallRecord, CallStatus, RateKey, RateLimit, RateWindow, ToolUsage};
+pub use call_record::{
+    CallFilter, CallId, CallRecord, CallStatus, RateKey, RateLimit, RateWindow, ToolUsage,
+};
 pub use seal::{Seal, SealError};
 pub use standing::{AnswerId, Standing, StandingAnswer};
 pub use switches::{SwitchState, Switches};
@@ -155,7 +157,7 @@ pub trait Switchboard: Send + Sync {
 pub trait Approvals: Send + Sync {
     /// The questions of calls that are still *pending*, oldest first, in the order in which they were parked. What waits
     /// for a client is no question to people, and not among them.
-    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Inbox, LedgerError>>;
+    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<OpenQuestions, LedgerError>>;
 
     /// One question by the id of its call, answered or not.
     fn question<'a>(

@@ -6,7 +6,7 @@ use jsonschema::JsonType;
 use serde_json::Value;
 
 use super::pointer;
-use crate::text::is_obeyed;
+use crate::characters::is_terminal_control;
 
 /// Characters of a value, a name or a pattern that are shown before it is cut.
 const SHOWN_CHARS: usize = 60;
@@ -21,7 +21,7 @@ const LISTED: usize = 10;
 pub(super) fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
-        if character.is_control() || is_obeyed(character) {
+        if character.is_control() || is_terminal_control(character) {
             shown.extend(character.escape_unicode());
         } else {
             shown.push(character);

@@ -8,9 +8,9 @@ use super::{MemoryLedger, NoSeal, unguarded};
 use crate::call::{CallReport, CallRequest, ClientResult};
 use crate::catalog::RegisterError;
 use crate::ledger::{CallFilter, CallRecord, Journal};
-use crate::room::Toolroom;
 use crate::scope::Scope;
 use crate::tool::Tool;
+use crate::toolroom::Toolroom;
 
 /// Exercises one tool through the whole call path. Nobody is asked for approval: see [`unguarded`].
 ///

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::BoxFuture;
 use crate::clock::Timestamp;
 use crate::conversation::{
-    BeginRun, BeginRunError, Conversation, ConversationFilter, ConversationId, Conversations, Entry,
-    NumberedEvent, PastRequest, Run, RunFilter, RunId, RunState, RunStep, Spending, Spent, StepError,
-    TakeRunError, UsageRow,
+    BeginRun, BeginRunError, Conversation, ConversationEntry, ConversationFilter, ConversationId,
+    Conversations, NumberedEvent, PastRequest, Run, RunFilter, RunId, RunState, RunStep, Spending, Spent,
+    StepError, TakeRunError, UsageRow,
 };
 use crate::ledger::LedgerError;
 use crate::scope::Scope;
@@ -30,7 +30,7 @@ struct Kept {
 #[derive(Debug)]
 struct Thread {
     conversation: Conversation,
-    entries: Vec<Entry>,
+    entries: Vec<ConversationEntry>,
     open: Option<RunId>,
 }
 
@@ -134,7 +134,7 @@ impl Kept {
 }
 
 impl Thread {
-    fn append(&mut self, entries: Vec<Entry>) {
+    fn append(&mut self, entries: Vec<ConversationEntry>) {
         if let Some(last) = entries.last() {
             self.conversation.updated_at = last.at;
             self.conversation.entries = last.seq + 1;
@@ -185,7 +185,7 @@ impl Conversations for MemoryConversations {
         ready(self.kept().step(step))
     }
 
-    fn let_go(&self, run: &RunId) {
+    fn release_run(&self, run: &RunId) {
         if let Some(kept) = self.kept().runs.get_mut(run) {
             kept.taken = false;
         }
@@ -229,7 +229,7 @@ impl Conversations for MemoryConversations {
         scope: &'a Scope,
         id: &'a ConversationId,
         from: u64,
-    ) -> BoxFuture<'a, Result<Vec<Entry>, LedgerError>> {
+    ) -> BoxFuture<'a, Result<Vec<ConversationEntry>, LedgerError>> {
         let kept = self.kept();
         let thread = kept.conversations.get(id).filter(|thread| scope.covers(&thread.conversation.scope));
         let entries = thread.map_or(&[][..], |thread| &thread.entries);

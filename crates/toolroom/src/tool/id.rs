@@ -22,7 +22,7 @@ pub enum Source<'a> {
     /// Ships with Toolroom.
     Builtin,
     /// Made in the dashboard or a file.
-    Declared,
+    ToolTraits,
     /// Offered by the MCP server of that name.
     Mcp(&'a str),
     /// Executed by the caller's own client.
@@ -93,7 +93,7 @@ impl ToolId {
     pub fn source(&self) -> Source<'_> {
         match self.0.split_once(':') {
             Some(("builtin", _)) => Source::Builtin,
-            Some(("declared", _)) => Source::Declared,
+            Some(("declared", _)) => Source::ToolTraits,
             Some(("client", _)) => Source::Client,
             Some(("mcp", rest)) => Source::Mcp(rest.split_once(':').map_or(rest, |(server, _)| server)),
             Some((other, _)) => Source::Other(other),
@@ -151,7 +151,7 @@ mod tests {
             assert_eq!((id.source(), id.bare()), (source, bare), "{text}");
         };
         check("builtin:calculator", Source::Builtin, "calculator");
-        check("declared:book-table", Source::Declared, "book-table");
+        check("declared:book-table", Source::ToolTraits, "book-table");
         check("mcp:github:create_issue", Source::Mcp("github"), "create_issue");
         check("mcp:odd:name with: everything/", Source::Mcp("odd"), "name with: everything/");
         check("client:pick", Source::Client, "pick");

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Attachment;
+use crate::characters::{is_invisible, is_terminal_control};
 use crate::ledger::ArtifactId;
-use crate::text::{is_invisible, is_obeyed};
 
 /// Something that is to happen where the person sits whom a call is for, and that their client may do or leave.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -100,7 +100,7 @@ const MAX_NAME_CHARS: usize = 120;
 #[must_use]
 pub fn bare_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let is_seen = |char: &char| !is_obeyed(*char) && !char.is_control() && !is_invisible(*char);
+    let is_seen = |char: &char| !is_terminal_control(*char) && !char.is_control() && !is_invisible(*char);
     let plain: Vec<char> = last.chars().filter(is_seen).collect();
     let skip = plain.len().saturating_sub(MAX_NAME_CHARS);
     let plain: String = plain.into_iter().skip(skip).collect();

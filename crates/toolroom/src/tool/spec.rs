@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{Arguments, Capabilities, Capability, Effect, IdError, Origin, Risk, Source, ToolId, Yields};
+use crate::clock::seconds;
 use crate::ledger::RateLimit;
-use crate::seconds;
 
 /// How long a tool may run when it does not say.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);

@@ -140,7 +140,7 @@ fn rule_of(report: &CallReport) -> &str {
 async fn what_was_approved_runs_once_with_exactly_those_arguments() {
     let desk = Desk::new();
     let call = desk.parked().await;
-    let asked = desk.room.asked(&Scope::default(), &call).await.unwrap().unwrap();
+    let asked = desk.room.question_details(&Scope::default(), &call).await.unwrap().unwrap();
     assert_eq!(Value::Object(asked.arguments.unwrap()), json!({"text": "hello", "copies": 1}), "filled in");
     assert_eq!(asked.question.record.rule.as_deref(), Some("default.write"));
 
@@ -261,7 +261,7 @@ async fn always_is_narrowed_by_a_condition_that_must_hold_for_the_call_itself() 
     for text in ["hello", "hello", "else"] {
         desk.park(CallRequest::new("note").argument("text", text)).await;
     }
-    let reach = desk.room.reach(&standing).await.unwrap();
+    let reach = desk.room.coverage(&standing).await.unwrap();
     assert_eq!((reach.matched, reach.of), (2, 3));
     desk.room.answer(always("args.text == 'hello'")).await.unwrap();
     assert!(matches!(desk.room.call(request()).await.outcome, Outcome::Done(_)));
@@ -549,7 +549,7 @@ async fn nobody_answers_runs_or_sees_what_is_somebody_elses() {
     let (ann, bob) = (Scope::user("local", "ann"), Scope::user("local", "bob"));
     let call = desk.park(request().scope(ann.clone())).await;
     for stranger in [bob, Scope::project("other"), Scope::user("other", "ann")] {
-        assert!(desk.room.asked(&stranger, &call).await.unwrap().is_none());
+        assert!(desk.room.question_details(&stranger, &call).await.unwrap().is_none());
         for by in [Responder::Approver, Responder::Operator] {
             let answer = AnswerRequest {
                 call: call.clone(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, json};
 use toolroom::Toolroom;
 use toolroom::call::CallRequest;
-use toolroom::catalog::{Audience, Catalog, Feature, ON_DEVICE_TOOLS, Off, RegisterError};
+use toolroom::catalog::{Audience, Catalog, Feature, ON_DEVICE_TOOLS, RegisterError, Unavailable};
 use toolroom::ledger::{SwitchState, Switches};
 use toolroom::policy::ToolChoice;
 use toolroom::scope::{ProjectId, Scope};
@@ -248,10 +248,13 @@ fn switches_features_and_context_decide_what_is_on() {
     };
     let none = Map::new();
     assert_eq!(state(&switches, "app:plain", &none), Ok(()));
-    assert!(matches!(state(&switches, "app:off", &none), Err(Off::Tool { .. })));
-    assert!(matches!(state(&switches, "app:beta", &none), Err(Off::Feature { .. })));
+    assert!(matches!(state(&switches, "app:off", &none), Err(Unavailable::Tool { .. })));
+    assert!(matches!(state(&switches, "app:beta", &none), Err(Unavailable::Feature { .. })));
     assert_eq!(state(&switches, "app:memo", &none), Ok(()));
-    assert_eq!(state(&switches, "app:mail", &none), Err(Off::Context { missing: vec!["email".into()] }));
+    assert_eq!(
+        state(&switches, "app:mail", &none),
+        Err(Unavailable::Context { missing: vec!["email".into()] })
+    );
     for empty in [json!(null), json!("")] {
         assert!(state(&switches, "app:mail", &Map::from_iter([("email".to_owned(), empty)])).is_err());
     }
@@ -267,10 +270,10 @@ fn switches_features_and_context_decide_what_is_on() {
     assert!(state(&switches, "app:memo", &none).is_err(), "the feature is its only switch");
     assert_eq!(
         state(&switches, "app:sh", &none),
-        Err(Off::Tool { name: "shell".into() }),
+        Err(Unavailable::Tool { name: "shell".into() }),
         "a family has one toggle"
     );
-    assert_eq!(state(&switches, "app:jobs", &none), Err(Off::Tool { name: "shell".into() }));
+    assert_eq!(state(&switches, "app:jobs", &none), Err(Unavailable::Tool { name: "shell".into() }));
     assert_eq!(catalog.find(&local(), "app:jobs").unwrap().toggle(), Ok("shell"));
 
     let memo = catalog.find(&local(), "app:memo").unwrap();

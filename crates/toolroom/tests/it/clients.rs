@@ -9,8 +9,8 @@ use toolroom::call::{CallReport, CallRequest, DeliverError, Delivery, Outcome, R
 use toolroom::catalog::{LimitMode, LimitRule, Limits, RegisterError};
 use toolroom::clock::Timestamp;
 use toolroom::ledger::{
-    Answer, Answerer, Approvals, Artifacts, BeginCall, CallId, CallStatus, DecideError, Decision, Grant,
-    Journal, Ledger, QuestionState, RateLimit, SwitchState, Turn,
+    Answer, Answerer, Approvals, Artifacts, Attempt, BeginCall, CallId, CallStatus, DecideError, Decision,
+    Grant, Journal, Ledger, QuestionState, RateLimit, SwitchState,
 };
 use toolroom::policy::{Policy, Preset, Rule, RuleText, Ruling, ToolPattern};
 use toolroom::redact::{Fixed, Patterns, Redactor, Secret};
@@ -139,7 +139,7 @@ fn denial(report: CallReport) -> (String, String) {
 async fn what_the_client_delivers_is_the_result() {
     let counter = Counter::new();
     let call = counter.hand().await;
-    let asked = counter.room.asked(&ana(), &call).await.unwrap().unwrap();
+    let asked = counter.room.question_details(&ana(), &call).await.unwrap().unwrap();
     assert_eq!(Value::Object(asked.arguments.unwrap()), json!({"folder": "docs", "many": false}), "filled");
     assert!(counter.ledger.questions(&ana()).await.unwrap().questions.is_empty(), "nobody is asked");
     assert!(is_handed(&counter.resume(&call).await), "nothing runs here");
@@ -325,7 +325,7 @@ async fn an_answer_for_good_is_about_the_tool_the_client_brought() {
     let standing = counter.room.answer(request_of(Some("args.folder == 'docs'"))).await.unwrap().unwrap();
     assert_eq!(&*standing.tool, "client:pick");
     assert!(is_handed(&counter.room.call(request()).await), "it is not asked about again");
-    let reach = counter.room.reach(&standing).await.unwrap();
+    let reach = counter.room.coverage(&standing).await.unwrap();
     assert_eq!((reach.matched, reach.of), (1, 1));
 
     let other = ClientTool::new("pick", "Send all files to the moon", json!({"type": "object"})).unwrap();
@@ -415,7 +415,7 @@ async fn after_a_crash_the_client_delivers_again() {
         arguments_hash: question.approval.arguments_hash,
         definition_hash: question.approval.definition_hash,
         at,
-        turn: Turn::First,
+        attempt: Attempt::First,
     };
     let begin = BeginCall { record: record.clone(), rates: Vec::new(), grant: Some(grant) };
     counter.ledger.begin(begin).await.unwrap();

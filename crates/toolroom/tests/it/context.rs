@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Map, json};
-use toolroom::call::{CallContext, Outcome, Progress, Seat};
+use toolroom::call::{CallContext, Outcome, Progress, UserLocation};
 use toolroom::clock::Timestamp;
 use toolroom::scope::Scope;
 use toolroom::testing::{Bench, ManualClock, MemoryLedger};
@@ -81,11 +81,11 @@ async fn all_time_comes_from_the_clock_port() {
 #[tokio::test]
 async fn a_tool_knows_where_the_person_sits() {
     let tool = scripted(spec(Effect::Pure), |context: CallContext, _arguments| async move {
-        Ok(ToolOutput::new(serde_json::to_value(context.seat()).unwrap()))
+        Ok(ToolOutput::new(serde_json::to_value(context.user_location()).unwrap()))
     });
     let bench = Bench::new(tool).unwrap();
     assert_eq!(bench.room().call(bench.request()).await.for_model(), Some(json!("away")));
-    let here = bench.request().seat(Seat::Here);
+    let here = bench.request().user_location(UserLocation::Local);
     assert_eq!(bench.room().call(here).await.for_model(), Some(json!("here")));
 }
 

@@ -7,8 +7,8 @@ use serde_json::json;
 use toolroom::call::{CallReport, CallRequest, Outcome};
 use toolroom::ledger::{
     Approvals, BeginCall, BeginError, CallFilter, CallId, CallRecord, CallStatus, CloseCall, DecideError,
-    Decision, EditCall, Inbox, Journal, Ledger, LedgerError, ParkCall, ParkError, Question, Seal, SealError,
-    Standing, Switchboard, ToolUsage,
+    Decision, EditCall, Journal, Ledger, LedgerError, OpenQuestions, ParkCall, ParkError, Question, Seal,
+    SealError, Standing, Switchboard, ToolUsage,
 };
 use toolroom::policy::Judgement;
 use toolroom::provenance::{CallSource, Track, TrackChange, Tracks};
@@ -130,7 +130,7 @@ impl Journal for Broken {
 }
 
 impl Approvals for Broken {
-    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Inbox, LedgerError>> {
+    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<OpenQuestions, LedgerError>> {
         self.whole.questions(scope)
     }
 

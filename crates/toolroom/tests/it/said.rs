@@ -127,7 +127,7 @@ async fn talk(mut lines: Vec<Line>) -> Talk {
     request.context.insert("badge".to_owned(), json!(BADGE));
     let seen = Arc::new(Mutex::new(String::new()));
     let noticed = Arc::clone(&seen);
-    request.watcher = Some(Arc::new(move |event: &NumberedEvent| match &event.event {
+    request.listener = Some(Arc::new(move |event: &NumberedEvent| match &event.event {
         RunEvent::Text { text } | RunEvent::Reasoning { text } => noticed.lock().unwrap().push_str(text),
         other => noticed.lock().unwrap().push_str(&format!("{other:?}")),
     }));

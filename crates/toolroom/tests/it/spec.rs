@@ -139,7 +139,7 @@ fn every_tool_is_displayed_in_the_users_language_on_or_off() {
     let mut switches = Switches::default();
     switches.set_tool("app:x", SwitchState::Off);
     let show = |language: &str| {
-        serde_json::to_value(catalog.display(&ProjectId::default(), &switches, language)).unwrap()
+        serde_json::to_value(catalog.tool_lines(&ProjectId::default(), &switches, language)).unwrap()
     };
     let expected = json!([
         {"id": "app:x", "name": "Iks", "description": "Macht x", "enabled": false, "toggleable": true,

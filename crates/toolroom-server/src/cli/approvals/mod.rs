@@ -11,9 +11,9 @@ use answer::{OperatorAnswer, edit, record};
 use clap::{Args, Subcommand};
 use question_view::approver;
 use serde_json::Value;
-use toolroom::approval::Asked;
+use toolroom::approval::QuestionDetails;
 use toolroom::clock::Timestamp;
-use toolroom::ledger::{Answer, CallFilter, CallStatus, Inbox, Question, QuestionState};
+use toolroom::ledger::{Answer, CallFilter, CallStatus, OpenQuestions, Question, QuestionState};
 use toolroom::schema::plain;
 use toolroom::scope::Scope;
 use toolroom_host::environment;
@@ -139,7 +139,7 @@ pub(super) async fn run(
 
 async fn list(app: &App, scope: &Scope, output: Output) -> anyhow::Result<Exit> {
     let now = app.room.clock().now();
-    let Inbox { questions, unreadable } = app.room.approvals().questions(scope).await?;
+    let OpenQuestions { questions, unreadable } = app.room.approvals().questions(scope).await?;
     let open: Vec<Question> = questions.into_iter().filter(|question| !question.is_late(now)).collect();
     if output.is_json() {
         let readable = open.iter().map(|question| ListedQuestion::of(question, now));
@@ -170,7 +170,9 @@ async fn list(app: &App, scope: &Scope, output: Output) -> anyhow::Result<Exit> 
 async fn show(app: &App, scope: &Scope, name: &str, output: Output) -> anyhow::Result<Exit> {
     let question = find_question(app, scope, name).await?;
     let now = app.room.clock().now();
-    let Some(Asked { question, arguments, .. }) = app.room.asked(scope, &question.record.id).await? else {
+    let Some(QuestionDetails { question, arguments, .. }) =
+        app.room.question_details(scope, &question.record.id).await?
+    else {
         return Err(Missing(format!("`{name}` no longer exists")).into());
     };
     if output.is_json() {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
-use toolroom::approval::{AnswerError, Asked, Responder};
+use toolroom::approval::{AnswerError, QuestionDetails, Responder};
 use toolroom::call::CancellationToken;
 use toolroom::ledger::{Answer, CallId};
 use toolroom::schema::parse_object;
@@ -82,7 +82,7 @@ impl<'a> Prompt<'a> {
     }
 
     /// Asks about a parked call until it is answered here or elsewhere.
-    pub(super) async fn ask(&self, asked: &Asked) -> anyhow::Result<PromptResult> {
+    pub(super) async fn ask(&self, asked: &QuestionDetails) -> anyhow::Result<PromptResult> {
         match self.answer(asked).await {
             Ok(Some(call)) | Err(PromptEnd::Answered(call)) => Ok(PromptResult::Answered(call)),
             Ok(None) | Err(PromptEnd::LeftOpen) => Ok(PromptResult::LeftOpen),
@@ -91,7 +91,7 @@ impl<'a> Prompt<'a> {
     }
 
     /// The call to continue with; `None` if the question was left open.
-    async fn answer(&self, asked: &Asked) -> Result<Option<CallId>, PromptEnd> {
+    async fn answer(&self, asked: &QuestionDetails) -> Result<Option<CallId>, PromptEnd> {
         let call = &asked.question.record.id;
         self.output.talk(self.view().question(asked, self.app.room.clock().now()));
         self.show_keys(asked)?;
@@ -123,7 +123,7 @@ impl<'a> Prompt<'a> {
     }
 
     /// Shows the keys and discards input typed or pasted before.
-    fn show_keys(&self, asked: &Asked) -> io::Result<()> {
+    fn show_keys(&self, asked: &QuestionDetails) -> io::Result<()> {
         let record = &asked.question.record;
         let entry = self.app.room.catalog().find(&record.scope.project, &record.tool);
         let takes_standing_yes = !entry.is_ok_and(|entry| entry.spec().single_answers);
@@ -211,7 +211,7 @@ impl<'a> Prompt<'a> {
     }
 
     /// Replaces the arguments, which makes a new call.
-    async fn edit(&self, asked: &Asked) -> Result<Option<CallId>, PromptEnd> {
+    async fn edit(&self, asked: &QuestionDetails) -> Result<Option<CallId>, PromptEnd> {
         let call = &asked.question.record.id;
         // Printed for copying if it fits on one line; `v` shows longer arguments.
         let now = asked.arguments.as_ref().map(serde_json::to_string).transpose()?;

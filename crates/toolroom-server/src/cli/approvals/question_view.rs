@@ -4,7 +4,7 @@
 //! and not by the terminal, and control and invisible characters are escaped.
 
 use serde_json::Value;
-use toolroom::approval::Asked;
+use toolroom::approval::QuestionDetails;
 use toolroom::clock::Timestamp;
 use toolroom::ledger::Answerer;
 use toolroom::schema::parse_value;
@@ -67,7 +67,7 @@ impl QuestionView {
     }
 
     /// The question without the keys.
-    pub(crate) fn question(self, asked: &Asked, now: Timestamp) -> String {
+    pub(crate) fn question(self, asked: &QuestionDetails, now: Timestamp) -> String {
         let (record, approval) = (&asked.question.record, &asked.question.approval);
         let left = remaining(approval.expires_at.since(now));
         let title = format!("{} wants to run", single_line(&record.tool));

@@ -105,7 +105,7 @@ impl ApprovalResolver<'_> {
     async fn ask(&self, call: &CallId) -> anyhow::Result<Option<Resolution>> {
         let prompt = Prompt::open(self.app, self.scope, Responder::Approver, self.stop, self.output);
         let Some(prompt) = prompt else { return Ok(None) };
-        let Some(asked) = self.app.room.asked(self.scope, call).await? else { return Ok(None) };
+        let Some(asked) = self.app.room.question_details(self.scope, call).await? else { return Ok(None) };
         Ok(Some(match prompt.deadline(self.wait_limit.end()).ask(&asked).await? {
             PromptResult::Answered(call) => Resolution::Answered(call),
             PromptResult::LeftOpen => Resolution::Parked(call.clone()),

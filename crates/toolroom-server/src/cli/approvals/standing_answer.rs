@@ -40,7 +40,7 @@ pub(crate) async fn show(app: &App, answer: &StandingAnswer, output: Output) -> 
     if answer.destination.is_some() {
         return Ok(());
     }
-    let reach = app.room.reach(answer).await?;
+    let reach = app.room.coverage(answer).await?;
     output.talk(format_args!(
         "  {DIM}would have decided {} of the last {} calls of this tool{DIM:#}",
         reach.matched, reach.of

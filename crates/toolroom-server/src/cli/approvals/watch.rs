@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use toolroom::approval::Responder;
 use toolroom::call::CancellationToken;
-use toolroom::ledger::{CallId, Inbox, Question, QuestionState};
+use toolroom::ledger::{CallId, OpenQuestions, Question, QuestionState};
 use toolroom::scope::Scope;
 use toolroom_host::interrupt::Interrupts;
 
@@ -81,7 +81,7 @@ async fn ask(
     output: Output,
 ) -> anyhow::Result<()> {
     let call = &question.record.id;
-    let asked = match app.room.asked(scope, call).await {
+    let asked = match app.room.question_details(scope, call).await {
         Ok(Some(asked)) => asked,
         Ok(None) => return Ok(()),
         // One unreadable question must not block the others.
@@ -110,9 +110,9 @@ struct SeenQuestions {
 impl SeenQuestions {
     /// Questions that changed since the last poll. One that left the list was answered or has run, and is reported once
     /// more.
-    async fn changes(&mut self, app: &App, scope: &Scope) -> anyhow::Result<Inbox> {
+    async fn changes(&mut self, app: &App, scope: &Scope) -> anyhow::Result<OpenQuestions> {
         let now = app.room.clock().now();
-        let Inbox { questions, mut unreadable } = app.room.approvals().questions(scope).await?;
+        let OpenQuestions { questions, mut unreadable } = app.room.approvals().questions(scope).await?;
         unreadable.retain(|unreadable| {
             self.open.remove(&unreadable.call);
             self.unreadable.insert(unreadable.call.clone())
@@ -130,6 +130,6 @@ impl SeenQuestions {
             let question = app.room.approvals().question(scope, &call).await?;
             changes.extend(question.filter(|question| state(question, now) != old_state));
         }
-        Ok(Inbox { questions: changes, unreadable })
+        Ok(OpenQuestions { questions: changes, unreadable })
     }
 }

@@ -11,7 +11,8 @@ use clap::Args;
 use output::{CallOutput, print};
 use serde_json::Value;
 use toolroom::call::{
-    CallReport, CallRequest, CancellationToken, Outcome, ProgressSink, ResumeError, ResumeRequest, Seat,
+    CallReport, CallRequest, CancellationToken, Outcome, ProgressSink, ResumeError, ResumeRequest,
+    UserLocation,
 };
 use toolroom::ledger::CallId;
 use toolroom::policy::Provenance;
@@ -220,7 +221,7 @@ pub(super) fn parse_request(
         .scope(scope.clone())
         .entrance("cli")
         .source(CallSource::Caller(ONE_SHOT.into()))
-        .seat(Seat::Here);
+        .user_location(UserLocation::Local);
     request.context = arguments::context(context)?;
     Ok(request)
 }

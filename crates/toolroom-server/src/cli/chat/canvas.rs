@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use toolroom::agent::Status;
+use toolroom::agent::StatusLine;
 use toolroom::conversation::{NumberedEvent, RunEvent};
 use toolroom::redact::Stream;
 
@@ -53,7 +53,7 @@ const STATUS_CHARS: usize = 72;
 pub(super) struct RunDisplay {
     mode: DisplayMode,
     output: Output,
-    status: Status,
+    status: StatusLine,
     /// Whether the animated status line is shown.
     is_animated: bool,
     frame: usize,
@@ -83,7 +83,7 @@ impl RunDisplay {
         Self {
             mode,
             output,
-            status: Status::default(),
+            status: StatusLine::default(),
             is_animated,
             frame: 0,
             answer: AnswerWriter { secrets: None, markdown, is_open: false },

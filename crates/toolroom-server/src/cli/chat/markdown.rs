@@ -4,7 +4,7 @@
 //! the output are the styles added here: control characters in the text are escaped.
 
 use anstyle::{AnsiColor, Style};
-use toolroom::text::is_obeyed;
+use toolroom::characters::is_terminal_control;
 
 use super::line_start::{Fence, LineStart, MAX_MARK, closes, could_close, is_fence, is_rule, line_start};
 use crate::cli::console::output::{BOLD, DIM};
@@ -275,7 +275,7 @@ impl Markdown {
 
     fn write(&mut self, text: &str) {
         for c in text.chars() {
-            match is_obeyed(c) {
+            match is_terminal_control(c) {
                 true => self.shown.extend(c.escape_unicode()),
                 false => self.shown.push(c),
             }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
-use toolroom::agent::Watcher;
+use toolroom::agent::EventListener;
 use toolroom::conversation::NumberedEvent;
 
 use super::canvas::{DisplayResult, RunDisplay};
@@ -31,7 +31,7 @@ impl Renderer {
     }
 
     /// Sends events to the display.
-    pub(super) fn watcher(&self) -> Watcher {
+    pub(super) fn listener(&self) -> EventListener {
         let sender = Mutex::new(self.sender.clone());
         Arc::new(move |event| {
             // A tool may still send progress after its run has ended.

@@ -1,8 +1,8 @@
 //! Sends a message or resumes a run, and asks for approvals until it ends or has to wait.
 
 use serde_json::{Map, Value};
-use toolroom::agent::{Agent, ResumeRun, RunError, RunReport, SendRequest, Watcher};
-use toolroom::call::{CancellationToken, Seat};
+use toolroom::agent::{Agent, EventListener, ResumeRun, RunError, RunReport, SendRequest};
+use toolroom::call::{CancellationToken, UserLocation};
 use toolroom::conversation::{BeginRunError, ConversationId, RunId, RunState, TakeRunError};
 use toolroom::ledger::{Answerer, CallId};
 use toolroom::model::Message;
@@ -52,7 +52,7 @@ impl Turn<'_> {
         request.message = message;
         request.conversation = conversation;
         request.entrance = "cli".into();
-        request.seat = Seat::Here;
+        request.user_location = UserLocation::Local;
         request.context = self.context.clone();
         let stop = self.interrupt.next_token();
         let report = self.step(agent, RunStep::Send(Box::new(request)), &stop).await?;
@@ -171,15 +171,15 @@ impl Turn<'_> {
         // Input typed meanwhile is read at the next prompt.
         let _unechoed = if self.is_interactive { disable_echo() } else { None };
         let renderer = Renderer::start(RunDisplay::new(self.mode, self.is_plain, self.output));
-        let watcher = renderer.watcher();
+        let listener = renderer.listener();
         let result = match step {
             RunStep::Send(mut request) => {
                 request.cancellation = stop.clone();
-                request.watcher = Some(watcher);
+                request.listener = Some(listener);
                 agent.send(*request).await
             }
-            RunStep::Resume(run) => agent.resume(self.resume_request(run, watcher, stop)).await,
-            RunStep::Cancel(run) => agent.cancel(self.resume_request(run, watcher, stop)).await,
+            RunStep::Resume(run) => agent.resume(self.resume_request(run, listener, stop)).await,
+            RunStep::Cancel(run) => agent.cancel(self.resume_request(run, listener, stop)).await,
         };
         let displayed = renderer.finish().await?;
         let report = result.map_err(run_error)?;
@@ -195,10 +195,10 @@ impl Turn<'_> {
         Ok(report)
     }
 
-    fn resume_request(&self, run: RunId, watcher: Watcher, stop: &CancellationToken) -> ResumeRun {
+    fn resume_request(&self, run: RunId, listener: EventListener, stop: &CancellationToken) -> ResumeRun {
         let mut request = ResumeRun::new(run, self.scope.clone());
         request.cancellation = stop.clone();
-        request.watcher = Some(watcher);
+        request.listener = Some(listener);
         request
     }
 }

@@ -5,7 +5,9 @@ mod transcript;
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::tz::TimeZone;
 use serde_json::json;
-use toolroom::conversation::{Conversation, ConversationFilter, ConversationId, Entry, StepError};
+use toolroom::conversation::{
+    Conversation, ConversationEntry, ConversationFilter, ConversationId, StepError,
+};
 use toolroom::scope::Scope;
 use toolroom_host::environment;
 
@@ -182,7 +184,11 @@ pub(super) async fn find(app: &App, scope: &Scope, name: &str) -> anyhow::Result
     }
 }
 
-async fn read(app: &App, scope: &Scope, name: &str) -> anyhow::Result<(Conversation, Vec<Entry>)> {
+async fn read(
+    app: &App,
+    scope: &Scope,
+    name: &str,
+) -> anyhow::Result<(Conversation, Vec<ConversationEntry>)> {
     let conversation = find(app, scope, name).await?;
     let entries = agents::conversations(app).entries(scope, &conversation.id, 0).await?;
     Ok((conversation, entries))

@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use serde_json::Value;
 use toolroom::catalog::WireNames;
-use toolroom::conversation::{Content, Conversation, Entry};
+use toolroom::conversation::{Content, Conversation, ConversationEntry};
 use toolroom::model::{Block, Message, Role};
 
 use crate::cli::console::output::{BOLD, DIM, GREEN, RED, harmless, one_line, visible};
@@ -14,7 +14,7 @@ use toolroom::schema::plain;
 const SUMMARY_CHARS: usize = 72;
 
 /// Renders a conversation for a terminal.
-pub(super) fn as_text(conversation: &Conversation, entries: &[Entry], zone: &TimeZone) -> String {
+pub(super) fn as_text(conversation: &Conversation, entries: &[ConversationEntry], zone: &TimeZone) -> String {
     let began = local_time(conversation.created_at, zone, "%Y-%m-%d %H:%M %Z");
     let title = one_line(&conversation.title, SUMMARY_CHARS);
     let mut text = format!("{BOLD}{title}{BOLD:#}\n{DIM}{} · {began}{DIM:#}\n", conversation.id);
@@ -79,7 +79,11 @@ fn barred(text: &str) -> String {
 }
 
 /// Renders a conversation as Markdown. No message can end its block.
-pub(super) fn as_markdown(conversation: &Conversation, entries: &[Entry], zone: &TimeZone) -> String {
+pub(super) fn as_markdown(
+    conversation: &Conversation,
+    entries: &[ConversationEntry],
+    zone: &TimeZone,
+) -> String {
     let mut text = format!("# {}\n\n", one_line(&conversation.title, SUMMARY_CHARS));
     let began = local_time(conversation.created_at, zone, "%Y-%m-%d %H:%M %Z");
     text.push_str(&format!("Conversation `{}`, {began}\n", conversation.id));

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use toolroom::foreign::{
-    AddressEntry, Declarations, Declared, ForeignServers, ProgramEntry, Reached, ServerRecord,
+    AddressEntry, ForeignServers, ProgramEntry, ServerRecord, ServerTraits, ToolTraits, Transport,
 };
 use toolroom_store::SettingsBatch;
 
@@ -78,7 +78,7 @@ pub(super) async fn run(app: &App, args: AddArgs, output: Output) -> anyhow::Res
     let stored = StoredSecrets::of(&app.vault, &project()).await?;
     let hint = stored.hint(args.env.iter().chain(&args.header).chain(&args.command).chain(&args.url));
     let record = record(app, args, before, &stored)?;
-    stored.check(&record.reached).map_err(Usage)?;
+    stored.check(&record.transport).map_err(Usage)?;
     let mut batch = SettingsBatch::default();
     batch.server(&project(), entry(before, record.clone()));
     app.store.set_all(batch).await?;
@@ -99,7 +99,7 @@ fn record(
     before: Option<&ServerRecord>,
     stored: &StoredSecrets,
 ) -> anyhow::Result<ServerRecord> {
-    let reached = match (&args.url, args.command.split_first()) {
+    let transport = match (&args.url, args.command.split_first()) {
         (Some(url), _) => {
             let entry = AddressEntry {
                 url: checked_url(&stored.address(url)).map_err(Usage)?,
@@ -108,9 +108,9 @@ fn record(
             };
             check_headers(&entry).map_err(Usage)?;
             check_way(&entry).map_err(Usage)?;
-            if args.sse { Reached::Sse(entry) } else { Reached::Http(entry) }
+            if args.sse { Transport::Sse(entry) } else { Transport::Http(entry) }
         }
-        (None, Some((command, arguments))) => Reached::Stdio(ProgramEntry {
+        (None, Some((command, arguments))) => Transport::Stdio(ProgramEntry {
             command: found(command)?,
             arguments: checked_arguments(arguments, stored)?,
             folder: args.folder.as_deref().map(whole_path).transpose()?,
@@ -125,13 +125,13 @@ fn record(
     };
     Ok(ServerRecord {
         name: args.name,
-        reached,
+        transport,
         is_enabled: true,
         timeout_seconds: args.timeout.filter(|seconds| *seconds > 0),
         // What a file said is no reason to come again beside this one.
         imported_from: before.and_then(|before| before.imported_from.clone()),
         imported_as: before.and_then(|before| before.imported_as.clone()),
-        declared: Declarations { all: args.said.declared(Declared::default())?, ..Declarations::default() },
+        traits: ServerTraits { all: args.said.declared(ToolTraits::default())?, ..ServerTraits::default() },
         changed_at: app.room.clock().now(),
     })
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::PossibleValue;
-use toolroom::foreign::{Declarations, Declared, DeclaredTool, ForeignServers, ServerRecord};
+use toolroom::foreign::{ForeignServers, PinnedTraits, ServerRecord, ServerTraits, ToolTraits};
 use toolroom::nearest::nearest_one;
 use toolroom::tool::{Capabilities, Capability, Effect};
 use toolroom_tools::mcp::Definition;
@@ -87,7 +87,7 @@ fn abilities() -> Vec<PossibleValue> {
 
 impl SaidArgs {
     /// What was said, over what was said before.
-    pub(super) fn declared(&self, before: Declared) -> Result<Declared, Usage> {
+    pub(super) fn declared(&self, before: ToolTraits) -> Result<ToolTraits, Usage> {
         let effect = self.effect.as_deref();
         let effect = effect.map(|name| Effect::from_name(name).unwrap_or(Effect::OnceOnlyWrite));
         let is_nothing = self.can.iter().any(|name| name == NOTHING);
@@ -99,7 +99,10 @@ impl SaidArgs {
             .filter(|capability| self.can.iter().any(|name| name == capability.as_str()))
             .collect();
         let capabilities = (!self.can.is_empty()).then(|| Capabilities::of(&able));
-        Ok(Declared { effect: effect.or(before.effect), capabilities: capabilities.or(before.capabilities) })
+        Ok(ToolTraits {
+            effect: effect.or(before.effect),
+            capabilities: capabilities.or(before.capabilities),
+        })
     }
 
     const fn is_empty(&self) -> bool {
@@ -117,8 +120,8 @@ pub(super) async fn run(app: &App, args: DeclareArgs, output: Output) -> anyhow:
     let declared = async |mut record: ServerRecord| {
         match &args.tool {
             Some(tool) => declare_tool(app, &mut record, tool, &args).await?,
-            None if args.forget => record.declared = Declarations::default(),
-            None => record.declared.all = args.said.declared(record.declared.all)?,
+            None if args.forget => record.traits = ServerTraits::default(),
+            None => record.traits.all = args.said.declared(record.traits.all)?,
         }
         Ok(record)
     };
@@ -134,7 +137,7 @@ async fn declare_tool(
     tool: &str,
     args: &DeclareArgs,
 ) -> anyhow::Result<()> {
-    let tools = &mut record.declared.tools;
+    let tools = &mut record.traits.tools;
     if args.forget {
         if tools.remove(tool).is_none() {
             let text = format!("nothing was declared of `{}` alone", visible(tool));
@@ -145,8 +148,8 @@ async fn declare_tool(
     let hash = accepted_hash(app, &record.name, tool).await?;
     // What was said of an earlier definition is not taken over.
     let before = tools.get(tool).filter(|before| before.definition == hash);
-    let declared = args.said.declared(before.map(|before| before.declared).unwrap_or_default())?;
-    tools.insert(tool.to_owned(), DeclaredTool { definition: hash, declared });
+    let declared = args.said.declared(before.map(|before| before.traits).unwrap_or_default())?;
+    tools.insert(tool.to_owned(), PinnedTraits { definition: hash, traits: declared });
     Ok(())
 }
 

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use toolroom::foreign::{
-    AddressEntry, Declared, DefinitionRecord, EntryValue, ForeignServers, ProgramEntry, Reached,
-    ServerCondition, ServerRecord,
+    AddressEntry, DefinitionRecord, EntryValue, ForeignServers, ProgramEntry, ServerCondition, ServerRecord,
+    ToolTraits, Transport,
 };
 use toolroom::tool::{Capabilities, Capability, Effect};
 use toolroom_tools::mcp::lock::{LockState, state_of};
@@ -87,9 +87,9 @@ impl ServerDocument {
             _ => State::Ready,
         };
         let tools = definitions.iter().map(|definition| ToolDocument::of(&record, definition)).collect();
-        let reads = match &record.reached {
-            Reached::Stdio(program) => reads(program, app.gateway.workspace()),
-            Reached::Http(_) | Reached::Sse(_) => Vec::new(),
+        let reads = match &record.transport {
+            Transport::Stdio(program) => reads(program, app.gateway.workspace()),
+            Transport::Http(_) | Transport::Sse(_) => Vec::new(),
         };
         let reads = reads.iter().map(|path| path.display().to_string()).collect();
         Ok(Self { record, state, condition, reads, tools })
@@ -161,9 +161,9 @@ impl ToolState {
 }
 
 /// What a person has said of all tools of a server.
-pub(super) fn declared_words(declared: Declared) -> String {
-    let effect = declared.effect.map_or("no effect", Effect::as_str);
-    let able = match declared.capabilities {
+pub(super) fn traits_text(traits: ToolTraits) -> String {
+    let effect = traits.effect.map_or("no effect", Effect::as_str);
+    let able = match traits.capabilities {
         None => "not what they can do".to_owned(),
         Some(Capabilities::NONE) => "nothing".to_owned(),
         Some(able) => able.iter().map(Capability::as_str).collect::<Vec<_>>().join(", "),
@@ -172,14 +172,14 @@ pub(super) fn declared_words(declared: Declared) -> String {
 }
 
 /// What is started or asked, whole.
-pub(super) fn target(reached: &Reached) -> String {
-    match reached {
-        Reached::Stdio(ProgramEntry { command, arguments, .. }) => {
+pub(super) fn target(transport: &Transport) -> String {
+    match transport {
+        Transport::Stdio(ProgramEntry { command, arguments, .. }) => {
             let words = std::iter::once(command).chain(arguments);
             words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
         }
-        Reached::Http(AddressEntry { url, .. }) => url.clone(),
-        Reached::Sse(AddressEntry { url, .. }) => format!("{url} (stream of events)"),
+        Transport::Http(AddressEntry { url, .. }) => url.clone(),
+        Transport::Sse(AddressEntry { url, .. }) => format!("{url} (stream of events)"),
     }
 }
 

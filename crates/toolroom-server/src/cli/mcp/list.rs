@@ -67,6 +67,6 @@ fn row(document: &ServerDocument) -> Vec<String> {
         format!("{BOLD}{}{BOLD:#}", visible(&document.record.name)),
         format!("{style}{}{style:#}", document.state.words()),
         format!("{accepted} of {all} tools"),
-        format!("{DIM}{}{DIM:#}", visible(&one_line(&target(&document.record.reached), TARGET_CHARS))),
+        format!("{DIM}{}{DIM:#}", visible(&one_line(&target(&document.record.transport), TARGET_CHARS))),
     ]
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde_json::json;
-use toolroom::foreign::Reached;
+use toolroom::foreign::Transport;
 use toolroom_host::net::{Client as HttpClient, Http};
 use toolroom_tools::mcp::oauth::Known;
 use toolroom_tools::mcp::{
@@ -39,7 +39,7 @@ const ROUNDS: u32 = 3;
 
 pub(super) async fn run(app: &App, args: LoginArgs, output: Output) -> anyhow::Result<Exit> {
     let server = known(app, &args.name).await?;
-    let (Reached::Http(address) | Reached::Sse(address)) = &server.reached else {
+    let (Transport::Http(address) | Transport::Sse(address)) = &server.transport else {
         return Err(
             Usage("a program is not signed in at; give it what it needs with `--env`".to_owned()).into()
         );
@@ -68,7 +68,7 @@ pub(super) async fn run(app: &App, args: LoginArgs, output: Output) -> anyhow::R
         let url = filled_address(&safe, &project(), address).await?;
         let door_there = Arc::clone(&door) as Arc<dyn Door>;
         let remote = Remote { http: Arc::clone(&http), url, headers, door: door_there };
-        match look(remote, matches!(server.reached, Reached::Sse(_))).await {
+        match look(remote, matches!(server.transport, Transport::Sse(_))).await {
             Ok(()) => break,
             // Outside of any request: a person takes longer than a server may.
             Err(McpError::Unauthorized { .. }) if rounds < ROUNDS && door.sign_in(&consent).await? => {

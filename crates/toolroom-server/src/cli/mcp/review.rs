@@ -114,7 +114,7 @@ async fn accept(app: &App, waiting: &Waiting) -> anyhow::Result<bool> {
 /// under what is said of all tools.
 async fn tell_outdated(app: &App, waiting: &Waiting, output: Output) -> anyhow::Result<()> {
     let (server, tool) = (visible(&waiting.server.name), visible(&waiting.definition.tool));
-    if known(app, &waiting.server.name).await?.declared.tools.contains_key(&waiting.definition.tool) {
+    if known(app, &waiting.server.name).await?.traits.tools.contains_key(&waiting.definition.tool) {
         output.hint(&format!(
             "what you declared of `{tool}` does not count any more; `toolroom mcp declare {server} --tool {tool}` says it anew"
         ));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use toolroom::foreign::{AddressEntry, EntryValue, ProgramEntry, Reached, ServerRecord};
+use toolroom::foreign::{AddressEntry, EntryValue, ProgramEntry, ServerRecord, Transport};
 
 use super::document::ServerDocument;
 use super::entry::change;
@@ -61,7 +61,7 @@ pub(super) async fn run(app: &App, args: SetArgs, output: Output) -> anyhow::Res
             let text = "say what to change, such as `--profile network:HOST` or `--env NAME=VALUE`";
             return Err(Usage(text.to_owned()).into());
         }
-        stored.check(&record.reached).map_err(Usage)?;
+        stored.check(&record.transport).map_err(Usage)?;
         Ok(record)
     })
     .await?;
@@ -73,9 +73,9 @@ pub(super) async fn run(app: &App, args: SetArgs, output: Output) -> anyhow::Res
 }
 
 fn changed(mut record: ServerRecord, args: &SetArgs, stored: &StoredSecrets) -> Result<ServerRecord, Usage> {
-    match &mut record.reached {
-        Reached::Stdio(program) => change_program(program, args, stored)?,
-        Reached::Http(address) | Reached::Sse(address) => change_address(address, args, stored)?,
+    match &mut record.transport {
+        Transport::Stdio(program) => change_program(program, args, stored)?,
+        Transport::Http(address) | Transport::Sse(address) => change_address(address, args, stored)?,
     }
     if let Some(seconds) = args.timeout {
         record.timeout_seconds = Some(seconds).filter(|seconds| *seconds > 0);

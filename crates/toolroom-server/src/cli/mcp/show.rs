@@ -1,9 +1,9 @@
 //! `toolroom mcp show`: all about one server, its whole command among it.
 
-use toolroom::foreign::Reached;
+use toolroom::foreign::Transport;
 use toolroom_host::environment;
 
-use super::document::{ServerDocument, declared_words, target, value};
+use super::document::{ServerDocument, target, traits_text, value};
 use super::known;
 use crate::app::App;
 use crate::cli::console::exit::Exit;
@@ -28,10 +28,10 @@ pub(super) fn show(document: &ServerDocument, output: Output) -> anyhow::Result<
         |name: &str, value: &str| text.push_str(&format!("{DIM}{name:<12}{DIM:#}{}\n", visible(value)));
     line("server", &record.name);
     line("state", state.words());
-    match &record.reached {
-        Reached::Stdio(program) => {
-            line("command", &target(&record.reached));
-            seen_by_all(&record.reached).iter().for_each(|warning| line("warning", warning));
+    match &record.transport {
+        Transport::Stdio(program) => {
+            line("command", &target(&record.transport));
+            seen_by_all(&record.transport).iter().for_each(|warning| line("warning", warning));
             line("profile", &program.profile);
             program.folder.iter().for_each(|folder| line("folder", folder));
             reads.iter().for_each(|path| line("reads", path));
@@ -40,13 +40,13 @@ pub(super) fn show(document: &ServerDocument, output: Output) -> anyhow::Result<
                 .iter()
                 .for_each(|(name, set)| line("variable", &format!("{name}={}", value(set))));
         }
-        Reached::Http(address) | Reached::Sse(address) => {
-            line("address", &target(&record.reached));
+        Transport::Http(address) | Transport::Sse(address) => {
+            line("address", &target(&record.transport));
             address.headers.iter().for_each(|(name, set)| line("header", &format!("{name}: {}", value(set))));
         }
     }
-    if !record.declared.all.is_empty() {
-        line("declared", &declared_words(record.declared.all));
+    if !record.traits.all.is_empty() {
+        line("declared", &traits_text(record.traits.all));
     }
     record.imported_from.iter().for_each(|from| line("imported", from));
     condition.title.iter().for_each(|title| line("title", title));

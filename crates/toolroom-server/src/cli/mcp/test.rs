@@ -1,6 +1,6 @@
 //! `toolroom mcp test`: connects to a server and lists its tools.
 
-use toolroom::foreign::{Reached, ServerRecord};
+use toolroom::foreign::{ServerRecord, Transport};
 
 use super::document::{ServerDocument, ToolState};
 use super::known;
@@ -17,7 +17,7 @@ pub(super) async fn run(app: &App, name: &str, output: Output) -> anyhow::Result
 /// Connects, and tells what was seen.
 pub(super) async fn look(app: &App, server: ServerRecord, output: Output) -> anyhow::Result<Exit> {
     let name = visible(&server.name);
-    let is_program = matches!(server.reached, Reached::Stdio(_));
+    let is_program = matches!(server.transport, Transport::Stdio(_));
     let seen = app.gateway.inspect(&server).await;
     let document = ServerDocument::of(app, server).await?;
     let Err(error) = seen else {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 use serde_json::Map;
-use toolroom::catalog::Off;
+use toolroom::catalog::Unavailable;
 use toolroom::ledger::LedgerError;
 use toolroom::scope::Scope;
 use toolroom::selector::{REQUESTS, Ranked, Ranking, Selector, ToolCard, cards};
@@ -157,8 +157,8 @@ async fn known_tools(app: &App, scope: &Scope) -> Result<Vec<ToolCard>, LedgerEr
     let past = agents::conversations(app).past_requests(scope, most).await?;
     let catalog = app.room.catalog();
     let is_on = |spec: &ToolSpec| match catalog.check_enabled(spec, &standing.switches, &Map::new()) {
-        Ok(()) | Err(Off::Context { .. }) => true,
-        Err(Off::Tool { .. } | Off::Feature { .. }) => false,
+        Ok(()) | Err(Unavailable::Context { .. }) => true,
+        Err(Unavailable::Tool { .. } | Unavailable::Feature { .. }) => false,
     };
     let tools = catalog.list(&scope.project);
     Ok(cards(tools.iter().map(|entry| entry.spec()).filter(|spec| is_on(spec)), past))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use serde_json::Value;
-use toolroom::catalog::{Display, Entry, NotFound};
+use toolroom::catalog::{Entry, NotFound, ToolLine};
 use toolroom::ledger::SwitchState;
 use toolroom::scope::Scope;
 use toolroom::tool::{Timeout, ToolSpec};
@@ -100,14 +100,14 @@ fn missing(name: &str, error: &NotFound) -> Missing {
 
 async fn list(app: &App, scope: &Scope, list_args: &ListArgs, output: &Output) -> anyhow::Result<Exit> {
     let standing = app.room.switchboard().standing(&scope.project).await?;
-    let every = app.room.catalog().display(&scope.project, &standing.switches, NO_LANGUAGE);
+    let every = app.room.catalog().tool_lines(&scope.project, &standing.switches, NO_LANGUAGE);
     let all = list_args.all;
     if list_args.risk {
         let listed = every.iter().filter(|tool| all || tool.enabled);
         return risk::report(app, scope, &standing.answers, listed, *output);
     }
     let hidden = every.iter().filter(|tool| !tool.enabled).count();
-    let tools: Vec<Display> = every.into_iter().filter(|tool| all || tool.enabled).collect();
+    let tools: Vec<ToolLine> = every.into_iter().filter(|tool| all || tool.enabled).collect();
     if output.is_json() {
         output.document(&tools)?;
         return Ok(Exit::Done);
@@ -137,7 +137,7 @@ async fn list(app: &App, scope: &Scope, list_args: &ListArgs, output: &Output) -
 async fn show(app: &App, scope: &Scope, name: &str, output: &Output) -> anyhow::Result<Exit> {
     let entry = find(app, scope, name)?;
     let standing = app.room.switchboard().standing(&scope.project).await?;
-    let list_args = app.room.catalog().display(&scope.project, &standing.switches, NO_LANGUAGE);
+    let list_args = app.room.catalog().tool_lines(&scope.project, &standing.switches, NO_LANGUAGE);
     let off = list_args.into_iter().find(|tool| tool.id == entry.spec().id).and_then(|tool| tool.off);
     let spec = entry.spec();
     if output.is_json() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use toolroom::catalog::{Display, Entry};
+use toolroom::catalog::{Entry, ToolLine};
 use toolroom::ledger::Answerer;
 use toolroom::policy::{Answers, Facts, Provenance, Ruling, VerdictPreview};
 use toolroom::scope::Scope;
@@ -37,7 +37,7 @@ pub(super) fn report<'a>(
     app: &App,
     scope: &Scope,
     answers: &Answers,
-    listed: impl Iterator<Item = &'a Display>,
+    listed: impl Iterator<Item = &'a ToolLine>,
     output: Output,
 ) -> anyhow::Result<Exit> {
     let mut rows = Vec::new();

@@ -180,7 +180,7 @@ impl Telling {
             RunEvent::Handed { call, .. } => (call, true),
             _ => return None,
         };
-        let asked = room.asked(&self.scope, call).await.ok().flatten()?;
+        let asked = room.question_details(&self.scope, call).await.ok().flatten()?;
         match asked.arguments {
             Some(exact) if is_clients => Some(Value::Object(exact)),
             Some(_) | None => Some(asked.question.record.arguments.as_ref().clone()),

@@ -10,8 +10,8 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use toolroom::approval::{Asked, EditError};
-use toolroom::ledger::{Answer, CallId, Inbox, Question, SealError};
+use toolroom::approval::{EditError, QuestionDetails};
+use toolroom::ledger::{Answer, CallId, OpenQuestions, Question, SealError};
 
 use crate::approvals::{ApprovalService, ReplyError};
 use crate::documents::{AnswerDocument, EditDocument, ListedQuestion, QuestionDocument};
@@ -63,10 +63,10 @@ async fn list(
     let page = query.page()?;
     let room = &server.app.room;
     let now = room.clock().now();
-    let Inbox { questions, unreadable } = room.approvals().questions(&caller.scope).await?;
+    let OpenQuestions { questions, unreadable } = room.approvals().questions(&caller.scope).await?;
     let is_shown = |question: &&Question| {
         !question.is_late(now)
-            && (sees_all(&caller) || is_shown(&room.opened(Question::clone(question)), &caller))
+            && (sees_all(&caller) || is_shown(&room.open_question(Question::clone(question)), &caller))
     };
     let open = questions.iter().filter(is_shown).map(|question| ListedQuestion::of(question, now));
     let unreadable = unreadable.iter().filter(|_| sees_all(&caller));
@@ -81,8 +81,8 @@ fn sees_all(caller: &Caller) -> bool {
 }
 
 /// Whether this caller sees a question. That of a call that is over does not say any more whose it was.
-fn is_shown(asked: &Result<Asked, SealError>, caller: &Caller) -> bool {
-    let is_own = |asked: &Asked| asked.caller.as_ref() == Some(&caller.call_owner());
+fn is_shown(asked: &Result<QuestionDetails, SealError>, caller: &Caller) -> bool {
+    let is_own = |asked: &QuestionDetails| asked.caller.as_ref() == Some(&caller.call_owner());
     sees_all(caller) || asked.as_ref().is_ok_and(is_own)
 }
 
@@ -97,11 +97,11 @@ async fn show(
 ) -> Result<Document<QuestionDocument>, Problem> {
     let (room, call) = (&server.app.room, CallId::new(&id));
     let question = room.approvals().question(&caller.scope, &call).await?.ok_or_else(|| missing(&call))?;
-    let asked = room.opened(question);
+    let asked = room.open_question(question);
     if !is_shown(&asked, &caller) {
         return Err(missing(&call));
     }
-    let Asked { question, arguments, .. } = asked.map_err(|error| Problem::failure(&error))?;
+    let QuestionDetails { question, arguments, .. } = asked.map_err(|error| Problem::failure(&error))?;
     let mut document = QuestionDocument::of(&question, room.clock().now());
     if let Some(arguments) = arguments {
         document.arguments = Value::Object(arguments);

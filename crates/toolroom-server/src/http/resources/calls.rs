@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use toolroom::approval::Responder;
-use toolroom::call::{CallReport, CallRequest, Outcome, ResumeError, ResumeRequest};
+use toolroom::call::{CallReport, CallRequest, MAX_CONTEXT_BYTES, Outcome, ResumeError, ResumeRequest};
 use toolroom::clock::Timestamp;
 use toolroom::conversation::{ConversationId, Conversations as _};
 use toolroom::ledger::{CallFilter, CallId, CallRecord, CallStatus, Journal as _};
@@ -35,9 +35,6 @@ use crate::identity::{Caller, Permission};
 
 /// What the journal says of calls that came in here.
 pub(crate) const ENTRANCE: &str = "rest";
-
-/// The most that a client may say about its situation.
-pub(crate) const CONTEXT_BYTES: usize = 64 * 1024;
 
 /// The longest a call may be told to take.
 const LONGEST: Duration = Duration::from_hours(24);
@@ -113,7 +110,7 @@ async fn create(
     request.caller = Some(caller.call_owner());
     if let Some(id) = new.conversation {
         let id = ConversationId::new(&id);
-        if !server.app.store.is_of_caller(&caller.scope, &id, &caller.call_owner()).await? {
+        if !server.app.store.was_started_by(&caller.scope, &id, &caller.call_owner()).await? {
             let detail = format!("there is no conversation `{id}` of yours; leave it out");
             return Err(Problem::not_found(detail));
         }
@@ -128,10 +125,10 @@ async fn create(
 /// What a client says about its situation is bounded.
 pub(crate) fn check_context(context: &Map<String, Value>) -> Result<(), Problem> {
     let size = serde_json::to_vec(context).map_err(|error| Problem::failure(&error))?.len();
-    match size <= CONTEXT_BYTES {
+    match size <= MAX_CONTEXT_BYTES {
         true => Ok(()),
         false => {
-            let detail = format!("`context` has {size} bytes of JSON; up to {CONTEXT_BYTES} are taken");
+            let detail = format!("`context` has {size} bytes of JSON; up to {MAX_CONTEXT_BYTES} are taken");
             Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail))
         }
     }
@@ -297,7 +294,12 @@ async fn resume(
 
 /// Refuses to run a parked call for another caller than the one that made it: its result is for that caller.
 async fn check_made_by(server: &Server, caller: &Caller, id: &CallId) -> Result<(), Problem> {
-    let asked = server.app.room.asked(&caller.scope, id).await.map_err(|error| Problem::failure(&error))?;
+    let asked = server
+        .app
+        .room
+        .question_details(&caller.scope, id)
+        .await
+        .map_err(|error| Problem::failure(&error))?;
     // The arguments of a call that is over are not kept, and it does not run again.
     let waits = asked.filter(|asked| asked.arguments.is_some());
     if caller.is_owner() || waits.is_none_or(|asked| asked.caller == Some(caller.call_owner())) {

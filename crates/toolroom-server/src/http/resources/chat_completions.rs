@@ -170,7 +170,7 @@ async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> 
                 if run.get_or_insert_with(|| owner.clone()) != &owner {
                     return Err(Problem::bad_request("these results belong to different runs"));
                 }
-                let asked = server.app.room.asked(&caller.scope, &call).await;
+                let asked = server.app.room.question_details(&caller.scope, &call).await;
                 let made_by = asked.map_err(|error| Problem::failure(&error))?.and_then(|asked| asked.caller);
                 if made_by.is_some_and(|made_by| made_by != caller.call_owner()) {
                     return Err(unknown());
@@ -358,7 +358,7 @@ impl Answering {
 
     /// A call that the program has to run. Its id is that of the journal, which nobody guesses.
     async fn call(&self, call: &CallId, tool: &str) -> Result<ToolCallPart, Problem> {
-        let asked = self.server.app.room.asked(&self.caller.scope, call).await;
+        let asked = self.server.app.room.question_details(&self.caller.scope, call).await;
         let asked = asked.map_err(|error| Problem::failure(&error))?;
         let arguments = asked.and_then(|asked| asked.arguments).unwrap_or_default();
         let name = tool.split_once(':').map_or(tool, |(_, name)| name).to_owned();

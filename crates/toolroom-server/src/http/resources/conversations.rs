@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolroom::clock::Timestamp;
 use toolroom::conversation::{
-    AgentId, Conversation, ConversationFilter, ConversationId, Conversations as _, Entry, StepError,
+    AgentId, Conversation, ConversationEntry, ConversationFilter, ConversationId, Conversations as _,
+    StepError,
 };
 
 use crate::http::access::Need;
@@ -84,7 +85,7 @@ struct ConversationList {
 #[derive(Serialize, JsonSchema)]
 struct MessageList {
     /// The entries.
-    entries: Vec<Entry>,
+    entries: Vec<ConversationEntry>,
 }
 
 async fn list(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Extension, State};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toolroom::catalog::{Display, NotFound};
+use toolroom::catalog::{NotFound, ToolLine};
 
 use crate::documents::{ToggleNameError, ToggleState, ToolDocument, toggle_name};
 use crate::http::access::Need;
@@ -56,7 +56,7 @@ struct ToolsQuery {
 #[derive(Serialize, JsonSchema)]
 struct ToolList {
     /// The tools.
-    tools: Vec<Display>,
+    tools: Vec<ToolLine>,
     /// Where the next page begins, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
@@ -71,7 +71,7 @@ async fn list(
     let room = &server.app.room;
     let project = &caller.scope.project;
     let standing = room.switchboard().standing(project).await?;
-    let mut shown = room.catalog().display(project, &standing.switches, &query.language);
+    let mut shown = room.catalog().tool_lines(project, &standing.switches, &query.language);
     shown.retain(|tool| query.all || tool.enabled);
     let (tools, next_cursor) = page.of(shown, |tool| tool.id.as_str());
     Ok(Document(ToolList { tools, next_cursor }))
@@ -85,7 +85,7 @@ async fn show(
     let (room, project) = (&server.app.room, &caller.scope.project);
     let entry = room.catalog().find(project, &name).map_err(|missing| unknown(&name, &missing))?;
     let standing = room.switchboard().standing(project).await?;
-    let shown = room.catalog().display(project, &standing.switches, "");
+    let shown = room.catalog().tool_lines(project, &standing.switches, "");
     let enabled = shown.iter().any(|tool| tool.id == entry.spec().id && tool.enabled);
     Ok(Document(ToolDocument::of(&entry, enabled)))
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::time::{sleep, timeout};
-use toolroom::approval::Asked;
+use toolroom::approval::QuestionDetails;
 use toolroom::call::{CallReport, Pending, ResumeError, ResumeRequest};
 use toolroom::ledger::{Answerer, CallId, Question, QuestionState};
 use toolroom::provenance::CallSource;
@@ -205,8 +205,8 @@ impl McpServer {
         &self,
         request: &ToolRequest<'_>,
         call: &CallId,
-    ) -> Result<Option<Asked>, RpcError> {
-        let asked = self.app.room.asked(&request.context.caller.scope, call).await;
+    ) -> Result<Option<QuestionDetails>, RpcError> {
+        let asked = self.app.room.question_details(&request.context.caller.scope, call).await;
         asked.map_err(|error| RpcError::failure(&error))
     }
 
@@ -299,7 +299,7 @@ pub(in crate::mcp) fn not_resumed(error: &ResumeError) -> Result<String, RpcErro
 /// nothing runs any more.
 pub(in crate::mcp) fn is_about(
     request: &ToolRequest<'_>,
-    asked: &Asked,
+    asked: &QuestionDetails,
     arguments: &Map<String, Value>,
 ) -> bool {
     let is_tool = *asked.question.record.tool == *request.entry.spec().id.as_str();

@@ -1,7 +1,7 @@
 //! The form in which a user is asked about a call.
 
 use serde_json::{Value, json};
-use toolroom::approval::Asked;
+use toolroom::approval::QuestionDetails;
 use toolroom::call::Pending;
 use toolroom::ledger::Answer;
 use toolroom::policy::asks_each_time;
@@ -54,7 +54,7 @@ const ONCE_SENT: &str = "this call, and what this conversation or session sends 
 /// The question about a call, with the answers that are taken; `why` one was not taken before.
 pub(in crate::mcp) fn question(
     spec: &ToolSpec,
-    asked: Option<&Asked>,
+    asked: Option<&QuestionDetails>,
     pending: &Pending,
     answers: &[Answer],
     why: Option<&str>,
@@ -110,7 +110,7 @@ pub(in crate::mcp) fn read(reply: &Value) -> FormReply {
 }
 
 /// What exactly would run, or that this is not all of it.
-fn arguments(asked: Option<&Asked>) -> String {
+fn arguments(asked: Option<&QuestionDetails>) -> String {
     let Some(asked) = asked else { return "Arguments: they are no longer known".to_owned() };
     let (text, note) = match &asked.arguments {
         Some(arguments) => (Value::Object(arguments.clone()).to_string(), None),

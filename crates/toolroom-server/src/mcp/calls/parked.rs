@@ -162,7 +162,7 @@ impl McpServer {
         let mut calls = CallsByKey::default();
         for question in inbox.map_err(|error| RpcError::failure(&error))?.questions {
             // What cannot be opened any more cannot be run.
-            let Ok(asked) = self.app.room.opened(question) else { continue };
+            let Ok(asked) = self.app.room.open_question(question) else { continue };
             let Some(caller) = asked.caller else { continue };
             let Question { record, .. } = asked.question;
             let alike = calls.entry((caller, record.tool)).or_default();

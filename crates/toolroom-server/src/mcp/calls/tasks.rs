@@ -144,7 +144,8 @@ impl McpServer {
             return Ok(Stage::Ended(unheard));
         }
         let scope = &context.caller.scope;
-        let asked = self.app.room.asked(scope, call).await.map_err(|error| RpcError::failure(&error))?;
+        let asked =
+            self.app.room.question_details(scope, call).await.map_err(|error| RpcError::failure(&error))?;
         let question = asked.ok_or_else(missing)?.question;
         self.parked.remember(
             scope,

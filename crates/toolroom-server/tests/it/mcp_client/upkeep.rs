@@ -8,7 +8,7 @@ use serde_json::json;
 use toolroom::BoxFuture;
 use toolroom::catalog::Catalog;
 use toolroom::clock::{Clock, SystemClock};
-use toolroom::foreign::{AddressEntry, Declarations, ForeignServers, Reached, ServerRecord};
+use toolroom::foreign::{AddressEntry, ForeignServers, ServerRecord, ServerTraits, Transport};
 use toolroom::redact::Secret;
 use toolroom::scope::ProjectId;
 use toolroom_host::net::Http;
@@ -81,12 +81,12 @@ async fn a_list_that_comes_too_slowly_is_not_waited_for() {
     let url = format!("http://127.0.0.1:{}/mcp", server.port);
     let record = ServerRecord {
         name: "slow".to_owned(),
-        reached: Reached::Http(AddressEntry { url, headers: BTreeMap::new(), is_internal: false }),
+        transport: Transport::Http(AddressEntry { url, headers: BTreeMap::new(), is_internal: false }),
         is_enabled: true,
         timeout_seconds: None,
         imported_from: None,
         imported_as: None,
-        declared: Declarations::default(),
+        traits: ServerTraits::default(),
         changed_at: clock.now(),
     };
     store.set_server(&project, &record).await.unwrap();

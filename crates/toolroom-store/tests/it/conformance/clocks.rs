@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use toolroom::clock::Clock;
 use toolroom::ledger::{
-    Answer, Answerer, BeginCall, BeginError, CallFilter, CallId, CallRecord, DecideError, Journal, Ledger,
-    RateLimit, Storage, Term,
+    Answer, AnswerWindow, Answerer, BeginCall, BeginError, CallFilter, CallId, CallRecord, DecideError,
+    Journal, Ledger, RateLimit, Storage,
 };
 use toolroom::scope::Scope;
 use toolroom::testing::ManualClock;
@@ -42,7 +42,7 @@ pub(super) async fn a_question_from_the_future_is_over(ledger: &impl Storage, cl
     // Clocks that differ a little harm nobody.
     let park = parked(clock, &scope, Answerer::Caller);
     ledger.park(park.clone()).await.unwrap();
-    clock.set(now.before(Term::CLOCK_SLACK));
+    clock.set(now.before(AnswerWindow::CLOCK_SLACK));
     ledger.decide(decision(clock, &park, Answer::Once, Answerer::Caller)).await.unwrap();
     ledger.begin(resumed(clock, &park)).await.unwrap();
     clock.set(now);

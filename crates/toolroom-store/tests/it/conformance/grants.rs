@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use toolroom::clock::Clock;
 use toolroom::ledger::{
-    Answer, Answerer, BeginError, CallId, CallStatus, DecideError, Decision, Grant, Journal, Ledger,
-    ParkedQuestion, Storage, Turn,
+    Answer, Answerer, Attempt, BeginError, CallId, CallStatus, DecideError, Decision, Grant, Journal, Ledger,
+    ParkedQuestion, Storage,
 };
 use toolroom::scope::Scope;
 use toolroom::testing::ManualClock;
@@ -117,21 +117,21 @@ pub(super) async fn only_a_call_whose_end_is_unknown_begins_again(
 ) {
     let scope = Scope::project("again");
     let park = parked(clock, &scope, Answerer::Caller);
-    let again = async |allowed: Turn| {
-        for turn in [Turn::First, Turn::Again].into_iter().filter(|turn| *turn != allowed) {
-            let refused = ledger.begin(begun(clock, &park, turn)).await;
-            assert!(matches!(refused, Err(BeginError::GrantSpent)), "{turn:?}: {refused:?}");
+    let again = async |allowed: Attempt| {
+        for attempt in [Attempt::First, Attempt::Retry].into_iter().filter(|attempt| *attempt != allowed) {
+            let refused = ledger.begin(begun(clock, &park, attempt)).await;
+            assert!(matches!(refused, Err(BeginError::GrantSpent)), "{attempt:?}: {refused:?}");
         }
     };
     let never = async || {
-        again(Turn::First).await;
-        again(Turn::Again).await;
+        again(Attempt::First).await;
+        again(Attempt::Retry).await;
     };
     never().await;
     ledger.park(park.clone()).await.unwrap();
     never().await;
     ledger.decide(decision(clock, &park, Answer::Once, Answerer::Caller)).await.unwrap();
-    again(Turn::First).await;
+    again(Attempt::First).await;
     ledger.begin(resumed(clock, &park)).await.unwrap();
     never().await;
 
@@ -141,13 +141,13 @@ pub(super) async fn only_a_call_whose_end_is_unknown_begins_again(
     broken.record.error = Some("stopped in the middle".to_owned());
     broken.record.detail = Some("by somebody".to_owned());
     ledger.close(broken).await.unwrap();
-    again(Turn::Again).await;
+    again(Attempt::Retry).await;
     clock.advance(Duration::from_secs(5));
-    let mut late = begun(clock, &park, Turn::Again);
+    let mut late = begun(clock, &park, Attempt::Retry);
     late.grant.as_mut().unwrap().at = clock.now().after(LIFETIME);
     let late = ledger.begin(late).await;
     assert!(matches!(late, Err(BeginError::GrantSpent)), "{late:?}");
-    let mut anew = begun(clock, &park, Turn::Again);
+    let mut anew = begun(clock, &park, Attempt::Retry);
     anew.record.rule = Some("another-rule".into());
     ledger.begin(anew.clone()).await.unwrap();
     let running = ledger.call(&scope, &park.record.id).await.unwrap();
@@ -171,7 +171,7 @@ pub(super) async fn who_was_taken_for_dead_does_not_close_what_began_again(
     (lost.record.status, lost.question) = (CallStatus::Unknown, ParkedQuestion::Settled);
     ledger.close(lost).await.unwrap();
     clock.advance(Duration::from_secs(1));
-    let second = begun(clock, &park, Turn::Again);
+    let second = begun(clock, &park, Attempt::Retry);
     ledger.begin(second.clone()).await.unwrap();
 
     let mut late = done(&first.record);

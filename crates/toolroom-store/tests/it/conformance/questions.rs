@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use toolroom::clock::Clock;
 use toolroom::ledger::{
-    Answer, Answerer, Approvals, CallId, CallStatus, ParkedQuestion, Question, QuestionState, Storage, Turn,
+    Answer, Answerer, Approvals, Attempt, CallId, CallStatus, ParkedQuestion, Question, QuestionState,
+    Storage,
 };
 use toolroom::scope::Scope;
 use toolroom::testing::ManualClock;
@@ -102,7 +103,7 @@ pub(super) async fn only_a_final_status_removes_what_is_sealed_for_a_call_that_r
         // It may have to begin again.
         ledger.close(ended(&park, Unknown, ParkedQuestion::Settled)).await.unwrap();
         assert_eq!(stand(ledger, &park).await, (Unknown, QuestionState::Used, Kept::Sealed));
-        ledger.begin(begun(clock, &park, Turn::Again)).await.unwrap();
+        ledger.begin(begun(clock, &park, Attempt::Retry)).await.unwrap();
         assert_eq!(stand(ledger, &park).await, (Begun, QuestionState::Used, Kept::Sealed));
         ledger.close(ended(&park, last, ParkedQuestion::Settled)).await.unwrap();
         assert_eq!(stand(ledger, &park).await, (last, QuestionState::Used, Kept::Gone));

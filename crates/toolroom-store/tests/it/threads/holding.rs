@@ -90,10 +90,10 @@ async fn a_run_that_is_given_back_can_be_taken_by_anybody() {
     let other = place.open_as("here", "second", |_| true).await;
     let mut thread = begun(&store, clock, &scope).await;
     // Whoever does not work on it cannot give it back.
-    other.let_go(&thread.run.id);
+    other.release_run(&thread.run.id);
     let busy = other.take_run(&scope, &thread.run.id).await.unwrap_err();
     assert!(matches!(busy, TakeRunError::Busy(_)), "{busy}");
-    store.let_go(&thread.run.id);
+    store.release_run(&thread.run.id);
     let lost = store.step(thread.clone().step(clock, RunState::Done)).await.unwrap_err();
     assert!(matches!(lost, StepError::Lost(_)), "{lost}");
     assert_eq!(other.take_run(&scope, &thread.run.id).await.unwrap(), thread.run);

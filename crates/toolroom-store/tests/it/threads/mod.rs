@@ -12,8 +12,8 @@ use std::sync::Arc;
 use serde_json::Map;
 use toolroom::clock::Clock;
 use toolroom::conversation::{
-    AgentId, BeginRun, Content, Conversation, ConversationId, Conversations, Entry, NumberedEvent, Run,
-    RunEvent, RunId, RunState, RunStep, UsageRow,
+    AgentId, BeginRun, Content, Conversation, ConversationEntry, ConversationId, Conversations,
+    NumberedEvent, Run, RunEvent, RunId, RunState, RunStep, UsageRow,
 };
 use toolroom::model::{Message, Usage};
 use toolroom::policy::Provenance;
@@ -69,11 +69,11 @@ impl Thread {
         }
     }
 
-    pub(crate) fn said(&mut self, clock: &dyn Clock, text: &str) -> Entry {
+    pub(crate) fn said(&mut self, clock: &dyn Clock, text: &str) -> ConversationEntry {
         let seq = self.conversation.entries;
         self.conversation.entries += 1;
         let content = Content::Message(Arc::new(Message::user(text)));
-        Entry { seq, run: self.run.id.clone(), at: clock.now(), content }
+        ConversationEntry { seq, run: self.run.id.clone(), at: clock.now(), content }
     }
 
     pub(crate) fn happened(&mut self, clock: &dyn Clock, event: RunEvent) -> NumberedEvent {
@@ -91,7 +91,7 @@ fn run(clock: &dyn Clock, conversation: &Conversation) -> Run {
         agent: conversation.agent.clone(),
         caller: None,
         entrance: "cli".into(),
-        seat: toolroom::call::Seat::Here,
+        user_location: toolroom::call::UserLocation::Local,
         state: RunState::Running,
         model: None,
         provenance: Provenance::default(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolroom::conversation::{Content, Conversations, Entry, RunState, RunStep, Summary};
+use toolroom::conversation::{Content, ConversationEntry, Conversations, RunState, RunStep, Summary};
 use toolroom::model::{Block, Image, Message, ModelCallId, Opaque, Role};
 use toolroom::scope::Scope;
 
@@ -18,7 +18,7 @@ async fn comes_back(contents: Vec<Content>) {
     let (scope, clock) = (Scope::default(), &*place.clock);
     let mut thread = begun(&store, clock, &scope).await;
     let entries: Vec<_> =
-        contents.into_iter().map(|content| Entry { content, ..thread.said(clock, "") }).collect();
+        contents.into_iter().map(|content| ConversationEntry { content, ..thread.said(clock, "") }).collect();
     let step = RunStep { entries: entries.clone(), ..thread.clone().step(clock, RunState::Running) };
     store.step(step).await.unwrap();
     assert!(store.entries(&scope, &thread.conversation.id, 1).await.unwrap() == entries);
@@ -70,7 +70,7 @@ async fn a_huge_entry_is_written_beside_others() {
     for _ in 0..2 {
         let mut thread = Thread::new(clock, &scope);
         let begin = thread.begin(clock);
-        let entries = vec![Entry { seq: 0, ..thread.said(clock, &huge) }];
+        let entries = vec![ConversationEntry { seq: 0, ..thread.said(clock, &huge) }];
         answers.push(store.begin_run(toolroom::conversation::BeginRun { entries, ..begin }));
         threads.push(thread);
     }
@@ -79,7 +79,7 @@ async fn a_huge_entry_is_written_beside_others() {
     }
     for thread in &threads {
         let entries = store.entries(&scope, &thread.conversation.id, 0).await.unwrap();
-        let [Entry { content: Content::Message(message), .. }] = entries.as_slice() else {
+        let [ConversationEntry { content: Content::Message(message), .. }] = entries.as_slice() else {
             panic!("no entry")
         };
         assert!(message.text() == huge);

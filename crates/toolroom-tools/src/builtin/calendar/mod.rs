@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use toolroom::call::{CallContext, Seat};
+use toolroom::call::{CallContext, UserLocation};
 use toolroom::schema::Problem;
 use toolroom::tool::{
     Arguments, Capability, Effect, ErrorKind, IdError, Offer, OfferedFile, Risk, Timeout, Tool, ToolError,
@@ -153,7 +153,7 @@ impl Calendar {
             tell("message", "the event is in the user's calendar".into());
             return Ok(ToolOutput::new(value));
         }
-        if context.seat() == Seat::Away {
+        if context.user_location() == UserLocation::Remote {
             let attachment = context.attachment("text/calendar", text.into_bytes());
             let file = OfferedFile::of(&attachment, &path);
             tell("artifact", attachment.id().as_str().into());

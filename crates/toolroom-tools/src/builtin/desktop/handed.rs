@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
-use toolroom::call::{CallContext, Seat};
+use toolroom::call::{CallContext, UserLocation};
 use toolroom::tool::{Attachment, ErrorKind, OfferedFile, ToolError};
 use toolroom_host::desktop::Desktop;
 use toolroom_host::files::{FileError, LocatedFile, Workspace};
@@ -99,7 +99,7 @@ pub(super) async fn show(
     context: &CallContext,
     path: String,
 ) -> Result<Shown, ToolError> {
-    if context.seat() == Seat::Away {
+    if context.user_location() == UserLocation::Remote {
         let (_, attachment, file) = attached(handing, context, path).await?;
         return Ok(Shown::Away(attachment, file));
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolroom::call::{CallContext, Seat};
+use toolroom::call::{CallContext, UserLocation};
 use toolroom::schema::Problem;
 use toolroom::tool::{
     Arguments, Capability, Destination, Effect, IdError, Offer, Tool, ToolError, ToolOutput, tool_fn,
@@ -108,7 +108,7 @@ async fn open(
     let opened = "it is open on the desktop of this machine";
     let offered = "it is offered to the client of the user, who can open it there";
     match target(url).map_err(ToolError::invalid)? {
-        Target::Web(address) if context.seat() == Seat::Here => {
+        Target::Web(address) if context.user_location() == UserLocation::Local => {
             desktop.open_address(&address).await.map_err(|error| {
                 failed(error).with_hint("tell the user the address, so that they can open it themselves")
             })?;

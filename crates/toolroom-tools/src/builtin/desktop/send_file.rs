@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use toolroom::call::{CallContext, Seat};
+use toolroom::call::{CallContext, UserLocation};
 use toolroom::tool::{Capability, Effect, IdError, Offer, Tool, ToolError, ToolOutput, tool_fn};
 
 use super::handed::{Handing, attached, in_workspace, place_of};
@@ -40,7 +40,7 @@ pub(super) fn tool(handing: Handing) -> Result<Arc<dyn Tool>, IdError> {
 
 async fn send(handing: &Handing, context: &CallContext, wanted: Wanted) -> Result<ToolOutput, ToolError> {
     let Wanted { path, caption } = wanted;
-    if context.seat() == Seat::Here {
+    if context.user_location() == UserLocation::Local {
         let asked = path.clone();
         let found = in_workspace(&handing.files, context, move |workspace| workspace.locate(&asked)).await?;
         let place = place_of(&found.place);

@@ -1,7 +1,7 @@
 //! How a program in the background is told that another process started.
 
 use serde_json::{Value, json};
-use toolroom::background::{BackgroundProgram, Fate};
+use toolroom::background::{BackgroundProgram, ProgramState};
 use toolroom::tool::ToolError;
 
 use super::ended::NO_CODE;
@@ -15,7 +15,7 @@ const ELSEWHERE: &str =
 
 /// Whether it may be running.
 pub(super) fn is_running(program: &BackgroundProgram) -> bool {
-    matches!(program.fate, Fate::Here | Fate::Elsewhere)
+    matches!(program.state, ProgramState::RunningHere | ProgramState::RunningElsewhere)
 }
 
 pub(super) fn item(program: &BackgroundProgram) -> Item {
@@ -75,9 +75,9 @@ pub(super) fn out_of_reach(program: &BackgroundProgram) -> ToolError {
 }
 
 fn told(program: &BackgroundProgram) -> (&'static str, i32, &'static str) {
-    match program.fate {
-        Fate::Here | Fate::Elsewhere => ("elsewhere", NO_CODE, ELSEWHERE),
-        Fate::Lost => ("lost", NO_CODE, LOST),
-        Fate::Ended(end) => (if end.was_killed { "killed" } else { "finished" }, end.exit_code, OVER),
+    match program.state {
+        ProgramState::RunningHere | ProgramState::RunningElsewhere => ("elsewhere", NO_CODE, ELSEWHERE),
+        ProgramState::Lost => ("lost", NO_CODE, LOST),
+        ProgramState::Ended(end) => (if end.was_killed { "killed" } else { "finished" }, end.exit_code, OVER),
     }
 }

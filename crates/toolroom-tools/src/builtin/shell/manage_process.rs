@@ -5,10 +5,10 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolroom::background::{BackgroundProgram, Fate};
+use toolroom::background::{BackgroundProgram, ProgramState};
 use toolroom::call::CallContext;
 use toolroom::schema::Problem;
-use toolroom::tool::{Arguments, Capability, Effect, IdError, Tool, ToolError, tool_fn};
+use toolroom::tool::{Arguments, Capability, DEFAULT_RESULT_CAP, Effect, IdError, Tool, ToolError, tool_fn};
 use toolroom_host::background::{BackgroundError, Log, ProgramStatus};
 use toolroom_host::process::{Cause, Limit};
 
@@ -16,7 +16,7 @@ use super::ended::{NO_CODE, code};
 use super::engine::Engine;
 use super::kept_program;
 use super::lasting::Programs;
-use super::{FAMILY, MODEL_CHARS, RESULT_CAP, STREAM_CHARS};
+use super::{FAMILY, RESULT_CAP, STREAM_CHARS};
 
 /// What is in front of a number to make an id of it.
 const PREFIX: &str = "bg-";
@@ -88,7 +88,7 @@ pub(super) fn tool(engine: &Arc<Engine>) -> Result<Arc<dyn Tool>, IdError> {
             .off_by_default()
             .result_cap(RESULT_CAP)
             .text_cap(STREAM_CHARS)
-            .model_cap(MODEL_CHARS)
+            .model_cap(DEFAULT_RESULT_CAP)
             .when_to_use("a program was started in the background")
             .category("shell", &["process", "background", "log", "kill", "program"])
             .usage_example("is the server still running?")
@@ -146,7 +146,10 @@ async fn manage(
     match here(programs, context, asked, id).await {
         Err(error @ BackgroundError::Unknown { .. }) => {
             let kept = programs.kept(context).await?;
-            match kept.iter().find(|program| program.number == id && program.fate != Fate::Here) {
+            match kept
+                .iter()
+                .find(|program| program.number == id && program.state != ProgramState::RunningHere)
+            {
                 Some(program) => former(programs, context, asked, program).await,
                 None => Err(failed(&error, wanted)),
             }
@@ -209,7 +212,8 @@ async fn former(
 
 fn listed(own: &[ProgramStatus], kept: &[BackgroundProgram]) -> Value {
     let is_own = |number| own.iter().any(|standing| standing.id == number);
-    let former = kept.iter().filter(|program| program.fate != Fate::Here && !is_own(program.number));
+    let former =
+        kept.iter().filter(|program| program.state != ProgramState::RunningHere && !is_own(program.number));
     let former = former.map(|program| (kept_program::is_running(program), kept_program::item(program)));
     let own = own.iter().map(|standing| (standing.end.is_none(), item(standing)));
     let (running, finished): (Vec<_>, Vec<_>) = former.chain(own).partition(|(is_running, _)| *is_running);

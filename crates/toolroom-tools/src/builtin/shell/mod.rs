@@ -20,7 +20,9 @@ use std::time::Duration;
 use serde_json::Value;
 use toolroom::policy::Judgement;
 use toolroom::schema::Problem;
-use toolroom::tool::{Arguments, Capability, Effect, FnTool, IdError, Risk, Timeout, Tool, ToolSpec};
+use toolroom::tool::{
+    Arguments, Capability, DEFAULT_RESULT_CAP, Effect, FnTool, IdError, Risk, Timeout, Tool, ToolSpec,
+};
 use toolroom_host::shell::Interpreter;
 
 use super::Surroundings;
@@ -37,9 +39,6 @@ const STREAM_CHARS: usize = 30_000;
 
 /// Two streams in JSON, which may write a character as six.
 const RESULT_CAP: usize = 2 * STREAM_CHARS * 6 + 10_000;
-
-/// Characters a model reads.
-const MODEL_CHARS: usize = 20_000;
 
 /// Seconds a command for a shell may take at most.
 const MAX_TIMEOUT: u64 = 120;
@@ -85,7 +84,7 @@ fn starting<A, R, F>(
             .off_by_default()
             .result_cap(RESULT_CAP)
             .text_cap(STREAM_CHARS)
-            .model_cap(MODEL_CHARS)
+            .model_cap(DEFAULT_RESULT_CAP)
             .category("shell", &["shell", "command", "program", "run", "execute"]);
         change(spec)
     })

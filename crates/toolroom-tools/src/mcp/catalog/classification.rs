@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use toolroom::foreign::{Declared, DeclaredTool, Reached, ServerRecord};
+use toolroom::foreign::{PinnedTraits, ServerRecord, ToolTraits, Transport};
 use toolroom::tool::{Capabilities, Capability, Effect, ToolSpec};
 use toolroom_host::sandbox::NamedProfile;
 
@@ -88,8 +88,8 @@ impl Added {
 pub fn worth(server: &ServerRecord, definition: &Definition) -> Worth {
     let (declared, mut because) = declared(server, definition);
     let mut added = Added::default();
-    floor(&server.reached, &mut added);
-    hints(&server.reached, definition, &mut added);
+    floor(&server.transport, &mut added);
+    hints(&server.transport, definition, &mut added);
     let effect = declared.effect.max(added.effect);
     let capabilities = declared.capabilities.map(|said| {
         let all: Vec<Capability> = said.iter().chain(added.capabilities).collect();
@@ -118,17 +118,17 @@ impl Worth {
 }
 
 /// What a person says of the tool: of it alone before what is said of all.
-fn declared(server: &ServerRecord, definition: &Definition) -> (Declared, Vec<Because>) {
+fn declared(server: &ServerRecord, definition: &Definition) -> (ToolTraits, Vec<Because>) {
     let mut because = Vec::new();
-    let all = server.declared.all;
-    let own = match server.declared.tools.get(&definition.name) {
-        Some(DeclaredTool { definition: hash, declared }) if *hash == definition.hash() => *declared,
+    let all = server.traits.all;
+    let own = match server.traits.tools.get(&definition.name) {
+        Some(PinnedTraits { definition: hash, traits: declared }) if *hash == definition.hash() => *declared,
         Some(_) => {
             because.push(Because::Outdated);
             // Somebody took the tool out of what is said of all; that stays true until they look again.
-            return (Declared::default(), because);
+            return (ToolTraits::default(), because);
         }
-        None => Declared::default(),
+        None => ToolTraits::default(),
     };
     if !own.is_empty() {
         because.push(Because::ToolDeclared);
@@ -139,23 +139,23 @@ fn declared(server: &ServerRecord, definition: &Definition) -> (Declared, Vec<Be
         because.push(Because::ServerDeclared);
     }
     let declared =
-        Declared { effect: own.effect.or(all.effect), capabilities: own.capabilities.or(all.capabilities) };
+        ToolTraits { effect: own.effect.or(all.effect), capabilities: own.capabilities.or(all.capabilities) };
     (declared, because)
 }
 
 /// The profile of a program; nothing for what is somewhere else.
-fn profile(reached: &Reached) -> Option<NamedProfile> {
-    match reached {
+fn profile(transport: &Transport) -> Option<NamedProfile> {
+    match transport {
         // What nobody can read confines nothing.
-        Reached::Stdio(program) => Some(program.profile.parse().unwrap_or(NamedProfile::Off)),
-        Reached::Http(_) | Reached::Sse(_) => None,
+        Transport::Stdio(program) => Some(program.profile.parse().unwrap_or(NamedProfile::Off)),
+        Transport::Http(_) | Transport::Sse(_) => None,
     }
 }
 
 /// What it can do whatever anybody says.
-fn floor(reached: &Reached, added: &mut Added) {
+fn floor(transport: &Transport, added: &mut Added) {
     added.add(&[Capability::ReadsUntrusted], Because::Foreign);
-    match profile(reached) {
+    match profile(transport) {
         None => added.add(&[Capability::Egress], Because::Remote),
         Some(NamedProfile::Network(_)) => added.add(&[Capability::Egress], Because::Network),
         Some(NamedProfile::Off) => added.add(&[Capability::Egress, Capability::Exec], Because::Unconfined),
@@ -164,14 +164,14 @@ fn floor(reached: &Reached, added: &mut Added) {
 }
 
 /// What its server says of it, where that is the worse. A program without a network reaches nobody, whatever it says.
-fn hints(reached: &Reached, definition: &Definition, added: &mut Added) {
+fn hints(transport: &Transport, definition: &Definition, added: &mut Added) {
     if definition.hint("destructiveHint") == Some(true) {
         added.effect = Some(Effect::Destructive);
         added.add(&[Capability::Writes, Capability::Destructive], Because::SaysDestructive);
     } else if definition.hint("readOnlyHint") == Some(false) {
         added.add(&[Capability::Writes], Because::SaysWrites);
     }
-    let is_offline = matches!(profile(reached), Some(NamedProfile::Workspace | NamedProfile::ReadOnly));
+    let is_offline = matches!(profile(transport), Some(NamedProfile::Workspace | NamedProfile::ReadOnly));
     if definition.hint("openWorldHint") == Some(true) && !is_offline {
         added.add(&[Capability::Egress], Because::SaysOpenWorld);
     }

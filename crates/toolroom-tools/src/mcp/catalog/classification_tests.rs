@@ -4,14 +4,14 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use serde_json::{Value, json};
 use toolroom::clock::Timestamp;
-use toolroom::foreign::{AddressEntry, Declarations, ProgramEntry};
+use toolroom::foreign::{AddressEntry, ProgramEntry, ServerTraits};
 
 use super::*;
 
 const HINTS: [&str; 4] = ["destructiveHint", "readOnlyHint", "openWorldHint", "idempotentHint"];
 
-fn program(profile: &str) -> Reached {
-    Reached::Stdio(ProgramEntry {
+fn program(profile: &str) -> Transport {
+    Transport::Stdio(ProgramEntry {
         command: "/bin/true".to_owned(),
         arguments: Vec::new(),
         folder: None,
@@ -21,23 +21,23 @@ fn program(profile: &str) -> Reached {
     })
 }
 
-fn address() -> Reached {
-    Reached::Http(AddressEntry {
+fn address() -> Transport {
+    Transport::Http(AddressEntry {
         url: "https://a.example/mcp".to_owned(),
         headers: BTreeMap::new(),
         is_internal: false,
     })
 }
 
-fn server(reached: Reached, declared: Declarations) -> ServerRecord {
+fn server(transport: Transport, traits: ServerTraits) -> ServerRecord {
     ServerRecord {
         name: "a".to_owned(),
-        reached,
+        transport,
         is_enabled: true,
         timeout_seconds: None,
         imported_from: None,
         imported_as: None,
-        declared,
+        traits,
         changed_at: Timestamp::from_micros(0),
     }
 }
@@ -47,9 +47,9 @@ fn tool(annotations: &Value) -> Definition {
     Definition::read(&tool).unwrap()
 }
 
-fn of_all(effect: Option<Effect>, able: Option<&[Capability]>) -> Declarations {
-    let all = Declared { effect, capabilities: able.map(Capabilities::of) };
-    Declarations { all, ..Declarations::default() }
+fn of_all(effect: Option<Effect>, able: Option<&[Capability]>) -> ServerTraits {
+    let all = ToolTraits { effect, capabilities: able.map(Capabilities::of) };
+    ServerTraits { all, ..ServerTraits::default() }
 }
 
 fn names(worth: &Worth) -> Vec<&'static str> {
@@ -84,8 +84,8 @@ fn a_program_without_a_network_sends_nothing_whatever_it_says() {
 fn what_is_said_of_one_tool_comes_before_what_is_said_of_all_and_goes_with_its_definition() {
     let definition = tool(&json!({}));
     let mut declared = of_all(Some(Effect::Read), Some(&[]));
-    let own = Declared { effect: Some(Effect::OnceOnlyWrite), capabilities: None };
-    let entry = DeclaredTool { definition: definition.hash(), declared: own };
+    let own = ToolTraits { effect: Some(Effect::OnceOnlyWrite), capabilities: None };
+    let entry = PinnedTraits { definition: definition.hash(), traits: own };
     declared.tools.insert("t".to_owned(), entry);
     let server = server(address(), declared);
     let now = worth(&server, &definition);
@@ -122,17 +122,17 @@ fn of_two_words_that_do_not_agree_the_worse_one_counts() {
     assert_eq!(kind.0, Effect::OnceOnlyWrite);
 }
 
-fn any_reached() -> impl Strategy<Value = Reached> {
+fn any_reached() -> impl Strategy<Value = Transport> {
     prop_oneof![
         Just(address()),
         select(vec!["workspace", "read-only", "network:a.example", "off", ""]).prop_map(program),
     ]
 }
 
-fn any_declared() -> impl Strategy<Value = Declared> {
+fn any_declared() -> impl Strategy<Value = ToolTraits> {
     let effect = proptest::option::of(select(Effect::ALL.to_vec()));
     let able = proptest::option::of(subsequence(Capability::ALL.to_vec(), 0..=Capability::ALL.len()));
-    (effect, able).prop_map(|(effect, able)| Declared {
+    (effect, able).prop_map(|(effect, able)| ToolTraits {
         effect,
         capabilities: able.map(|able| Capabilities::of(&able)),
     })
@@ -164,8 +164,8 @@ fn is_within(less: Capabilities, more: Capabilities) -> bool {
 
 proptest! {
     #[test]
-    fn hints_only_add(reached in any_reached(), all in any_declared(), hints in any_hints()) {
-        let server = server(reached, Declarations { all, ..Declarations::default() });
+    fn hints_only_add(transport in any_reached(), all in any_declared(), hints in any_hints()) {
+        let server = server(transport, ServerTraits { all, ..ServerTraits::default() });
         let (less, more) = (worth(&server, &tool(&hints.0)), worth(&server, &tool(&hints.1)));
         let silent = worth(&server, &tool(&json!({})));
         for (less, more) in [(&less, &more), (&silent, &less), (&silent, &more)] {
@@ -176,13 +176,13 @@ proptest! {
 
     #[test]
     fn the_floor_is_always_there_and_what_was_said_is_never_less(
-        reached in any_reached(), all in any_declared(), hints in any_hints(),
+        transport in any_reached(), all in any_declared(), hints in any_hints(),
     ) {
-        let server = server(reached, Declarations { all, ..Declarations::default() });
+        let server = server(transport, ServerTraits { all, ..ServerTraits::default() });
         let worth = worth(&server, &tool(&hints.1));
         let able = able_of(&worth);
         prop_assert!(able.has(Capability::ReadsUntrusted));
-        let is_offline = matches!(profile(&server.reached), Some(NamedProfile::Workspace | NamedProfile::ReadOnly));
+        let is_offline = matches!(profile(&server.transport), Some(NamedProfile::Workspace | NamedProfile::ReadOnly));
         prop_assert!(is_offline || able.has(Capability::Egress));
         prop_assert!(is_within(all.capabilities.unwrap_or(Capabilities::ALL), able));
         prop_assert!(all.effect.unwrap_or(Effect::Destructive) <= effect_of(&worth));
@@ -191,9 +191,9 @@ proptest! {
     }
 
     #[test]
-    fn where_nobody_declares_everything_is_as_bad_as_it_was(reached in any_reached(), hints in any_hints()) {
+    fn where_nobody_declares_everything_is_as_bad_as_it_was(transport in any_reached(), hints in any_hints()) {
         let definition = tool(&hints.1);
-        let worth = worth(&server(reached, Declarations::default()), &definition);
+        let worth = worth(&server(transport, ServerTraits::default()), &definition);
         prop_assert_eq!(worth.capabilities, None);
         let says = definition.hint("destructiveHint") == Some(true);
         prop_assert_eq!(worth.effect, says.then_some(Effect::Destructive));

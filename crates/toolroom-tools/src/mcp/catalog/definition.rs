@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
-use toolroom::text::{is_invisible, is_obeyed};
+use toolroom::characters::{is_invisible, is_terminal_control};
 
 use crate::mcp::protocol::message::shortened;
 use crate::mcp::protocol::param_header::{ParamHeader, param_headers};
@@ -58,7 +58,7 @@ impl Definition {
         if name.is_empty() || name.chars().count() > MAX_NAME_CHARS {
             return Err(bad("its name is empty or longer than 128 characters"));
         }
-        if name.chars().any(|char| is_obeyed(char) || is_invisible(char) || char.is_control()) {
+        if name.chars().any(|char| is_terminal_control(char) || is_invisible(char) || char.is_control()) {
             return Err(bad("its name holds a character that nobody sees"));
         }
         let size = tool.to_string().len();
@@ -156,7 +156,7 @@ fn hides(text: &str) -> bool {
                 | '\u{203c}'..='\u{3299}' | '\u{1f000}'..='\u{1faff}')
                 }) && !before.is_some_and(is_invisible)
             }
-            other => !is_obeyed(other) && !is_invisible(other),
+            other => !is_terminal_control(other) && !is_invisible(other),
         };
         if !is_fine {
             return true;

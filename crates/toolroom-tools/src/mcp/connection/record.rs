@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use toolroom::foreign::{Failure, Reached, ServerCondition};
+use toolroom::foreign::{Failure, ServerCondition, Transport};
 use toolroom::ledger::LedgerError;
 
 use super::failures::{is_too_often, lately};
@@ -119,7 +119,7 @@ impl Berth {
         let now = self.harbour.clock.now();
         let waited = u64::try_from(waited.as_micros()).unwrap_or(u64::MAX);
         // Servers that are somewhere else may come back by themselves.
-        let is_program = matches!(self.record.reached, Reached::Stdio(_));
+        let is_program = matches!(self.record.transport, Transport::Stdio(_));
         let kept = self.record(|seen| {
             seen.failures.push(Failure { at: now, waited });
             seen.failures = lately(&seen.failures, now);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 use toolroom::BoxFuture;
-use toolroom::foreign::{AddressEntry, EntryValue, ProgramEntry, Reached, ServerRecord};
+use toolroom::foreign::{AddressEntry, EntryValue, ProgramEntry, ServerRecord, Transport};
 use toolroom::redact::Secret;
 use toolroom::scope::ProjectId;
 use toolroom_host::folders::make_workspace;
@@ -105,18 +105,18 @@ impl Launcher {
         known: Option<Era>,
         attendant: Arc<dyn Attendant>,
     ) -> Result<Started, McpError> {
-        match &server.reached {
-            Reached::Stdio(program) => {
+        match &server.transport {
+            Transport::Stdio(program) => {
                 let (order, way_out) = self.order(project, &server.name, program).await?;
                 let client = Client::start(&self.supervisor, order, known, attendant).await;
                 let client = client.map_err(|error| told_of_sandbox(error, &server.name, program))?;
                 Ok(Started { client, _way_out: way_out })
             }
-            Reached::Http(address) => {
+            Transport::Http(address) => {
                 let remote = self.remote(project, server, address).await?;
                 Ok(Started { client: Client::connect(remote, known, attendant).await?, _way_out: None })
             }
-            Reached::Sse(address) => {
+            Transport::Sse(address) => {
                 let remote = self.remote(project, server, address).await?;
                 Ok(Started { client: Client::listen(remote, attendant).await?, _way_out: None })
             }

@@ -1,6 +1,8 @@
 //! Characters that make a line look like another one.
 
-use toolroom::text::{is_invisible, is_obeyed, is_odd_space, is_selector, is_turning};
+use toolroom::characters::{
+    is_bidi_control, is_invisible, is_terminal_control, is_unusual_space, is_variation_selector,
+};
 
 /// The first character that nobody sees or that moves others about, with its place.
 pub(super) fn find(text: &str) -> Option<(usize, &'static str)> {
@@ -34,12 +36,12 @@ pub(super) fn is_hidden(character: char) -> bool {
 fn judged(character: char) -> Option<&'static str> {
     match character {
         '\u{80}'..='\u{9f}' => Some("a control character"),
-        _ if is_turning(character) => Some("a character that turns the direction of writing"),
-        _ if is_odd_space(character) || is_obeyed(character) => {
+        _ if is_bidi_control(character) => Some("a character that turns the direction of writing"),
+        _ if is_unusual_space(character) || is_terminal_control(character) => {
             Some("a space that the shell does not take for one")
         }
         // Emoji come with it, and a name that holds one is another name in every eye of the shell.
-        _ if is_selector(character) => None,
+        _ if is_variation_selector(character) => None,
         _ if is_invisible(character) => Some("a character that nobody sees"),
         _ => None,
     }

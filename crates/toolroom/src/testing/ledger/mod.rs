@@ -14,8 +14,8 @@ use crate::BoxFuture;
 use crate::clock::Timestamp;
 use crate::ledger::{
     Action, Answerer, Approvals, Artifact, ArtifactId, Artifacts, BeginCall, BeginError, CallFilter, CallId,
-    CallRecord, CallStatus, CloseCall, DecideError, Decision, EditCall, Inbox, Journal, Ledger, LedgerError,
-    ParkCall, ParkError, Question, Standing, SwitchState, Switchboard, ToolUsage,
+    CallRecord, CallStatus, CloseCall, DecideError, Decision, EditCall, Journal, Ledger, LedgerError,
+    OpenQuestions, ParkCall, ParkError, Question, Standing, SwitchState, Switchboard, ToolUsage,
 };
 use crate::provenance::{Track, TrackChange, Tracks};
 use crate::scope::{ProjectId, Scope};
@@ -164,13 +164,13 @@ impl Tracks for MemoryLedger {
 }
 
 impl Approvals for MemoryLedger {
-    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<Inbox, LedgerError>> {
+    fn questions<'a>(&'a self, scope: &'a Scope) -> BoxFuture<'a, Result<OpenQuestions, LedgerError>> {
         let rows = self.lock();
         let pending = rows.calls.oldest_first().filter(|call| call.status == CallStatus::Pending);
         let mine = pending.filter(|call| scope.covers(&call.scope));
         let asked = mine.filter_map(|call| rows.question(call));
         let questions = asked.filter(|question| question.approval.by != Answerer::Client).collect();
-        Box::pin(ready(Ok(Inbox { questions, unreadable: Vec::new() })))
+        Box::pin(ready(Ok(OpenQuestions { questions, unreadable: Vec::new() })))
     }
 
     fn question<'a>(

@@ -5,9 +5,9 @@ use std::time::Duration;
 use super::rows::{Rows, already_recorded};
 use crate::clock::Timestamp;
 use crate::ledger::{
-    Answer, Answerer, Approval, BeginError, CallId, CallRecord, CallStatus, CloseCall, DecideError, Decision,
-    EXPIRED_RULE, EditCall, Grant, LedgerError, ParkCall, ParkedQuestion, Question, QuestionState, Term,
-    Turn,
+    Answer, AnswerWindow, Answerer, Approval, Attempt, BeginError, CallId, CallRecord, CallStatus, CloseCall,
+    DecideError, Decision, EXPIRED_RULE, EditCall, Grant, LedgerError, ParkCall, ParkedQuestion, Question,
+    QuestionState,
 };
 use crate::policy::Answers;
 use crate::scope::Scope;
@@ -26,8 +26,8 @@ pub(super) struct QuestionRow {
 }
 
 impl QuestionRow {
-    fn term(&self, call: &CallRecord) -> Term {
-        Term { asked_at: call.asked_at, expires_at: self.approval.expires_at }
+    fn answer_window(&self, call: &CallRecord) -> AnswerWindow {
+        AnswerWindow { asked_at: call.asked_at, expires_at: self.approval.expires_at }
     }
 }
 
@@ -41,7 +41,8 @@ impl Rows {
         }
         self.expired_at = Some(now);
         for (id, asked) in &mut self.questions {
-            let Some(call) = self.calls.get_mut(id).filter(|call| asked.term(call).is_over(now)) else {
+            let Some(call) = self.calls.get_mut(id).filter(|call| asked.answer_window(call).is_over(now))
+            else {
                 continue;
             };
             asked.approval.sealed = None;
@@ -51,21 +52,21 @@ impl Rows {
             asked.state = QuestionState::Expired;
             if call.status == CallStatus::Pending {
                 call.rule = Some(EXPIRED_RULE.into());
-                deny(call, now, asked.approval.by.silence());
+                deny(call, now, asked.approval.by.expiry_reason());
             }
         }
     }
 
     pub(super) fn check(&self, grant: &Grant, scope: &Scope) -> Result<(), BeginError> {
-        let wanted = match grant.turn {
-            Turn::First => (QuestionState::Granted, CallStatus::Pending),
-            Turn::Again => (QuestionState::Used, CallStatus::Unknown),
+        let wanted = match grant.attempt {
+            Attempt::First => (QuestionState::Granted, CallStatus::Pending),
+            Attempt::Retry => (QuestionState::Used, CallStatus::Unknown),
         };
         let call = self.calls.get(&grant.call).filter(|call| call.scope == *scope);
         let call = call.ok_or(BeginError::GrantSpent)?;
         let asked = self.questions.get(&grant.call).ok_or(BeginError::GrantSpent)?;
         let holds = (asked.state, call.status) == wanted
-            && !asked.term(call).is_over(grant.at)
+            && !asked.answer_window(call).is_over(grant.at)
             && asked.approval.arguments_hash == grant.arguments_hash
             && asked.approval.definition_hash == grant.definition_hash;
         if holds { Ok(()) } else { Err(BeginError::GrantSpent) }
@@ -109,10 +110,10 @@ impl Rows {
         at: Timestamp,
     ) -> Result<&mut QuestionRow, DecideError> {
         let not_waiting = || DecideError::NotWaiting(call.clone());
-        let parked = self.calls.get(call).filter(|parked| by.is_at_home(scope, &parked.scope));
+        let parked = self.calls.get(call).filter(|parked| by.may_answer_call_of(scope, &parked.scope));
         let pending = parked.filter(|parked| parked.status == CallStatus::Pending).ok_or_else(not_waiting)?;
         let asked = self.questions.get_mut(call).ok_or_else(not_waiting)?;
-        if asked.state != QuestionState::Waiting || asked.term(pending).is_over(at) {
+        if asked.state != QuestionState::Waiting || asked.answer_window(pending).is_over(at) {
             return Err(not_waiting());
         }
         DecideError::check(by, asked.approval.by)?;

@@ -166,7 +166,7 @@ impl Play {
 
     fn request(&self, text: &str) -> SendRequest {
         let lines = self.lines.clone();
-        let mut request = SendRequest::new(text).watcher(move |event| {
+        let mut request = SendRequest::new(text).listener(move |event| {
             if let Some(line) = transcript::event(event) {
                 lines.add(line);
             }
@@ -178,8 +178,8 @@ impl Play {
     /// What waits for the client.
     async fn handed(&self) {
         let ResumeRun { run, scope, .. } = self.open_run().await;
-        for handed in self.stage.agent.handed(&scope, &run).await.unwrap() {
-            let asked = self.stage.room.asked(&scope, &handed.call).await.unwrap().unwrap();
+        for handed in self.stage.agent.client_calls(&scope, &run).await.unwrap() {
+            let asked = self.stage.room.question_details(&scope, &handed.call).await.unwrap().unwrap();
             let arguments = serde_json::Value::Object(asked.arguments.unwrap());
             self.lines.add(format!("> the client has {}#{} {arguments}", handed.tool, handed.id));
         }
@@ -281,7 +281,7 @@ impl Play {
         let run = runs.into_iter().find(|run| run.state.is_open()).unwrap();
         let lines = self.lines.clone();
         let mut resume = ResumeRun::new(run.id, scope);
-        resume.watcher = Some(Arc::new(move |event| {
+        resume.listener = Some(Arc::new(move |event| {
             if let Some(line) = transcript::event(event) {
                 lines.add(line);
             }

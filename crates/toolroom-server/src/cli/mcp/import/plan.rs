@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use toolroom::clock::Timestamp;
-use toolroom::foreign::{AddressEntry, Declarations, EntryValue, ProgramEntry, Reached, ServerRecord};
+use toolroom::foreign::{AddressEntry, EntryValue, ProgramEntry, ServerRecord, ServerTraits, Transport};
 use toolroom::redact::Secret;
 use toolroom_host::process::{FoundProgram, Variables};
 use toolroom_tools::mcp::import::{Given, Imported, Source, Way};
@@ -65,7 +65,7 @@ pub(super) struct Planned {
     pub(super) secrets: Vec<SecretPlan>,
     pub(super) fate: Fate,
     /// What it was before, if that is something else.
-    pub(super) before: Option<Reached>,
+    pub(super) before: Option<Transport>,
     /// What its entry says that cannot be taken over.
     pub(super) left: Vec<String>,
 }
@@ -82,7 +82,7 @@ pub(super) struct Before {
 /// An entry as a file says it, under a name.
 struct Entered {
     name: String,
-    reached: Reached,
+    transport: Transport,
     secrets: Vec<SecretPlan>,
     left: Vec<String>,
 }
@@ -102,10 +102,10 @@ impl Before {
             Some(server) => (self.entered(origin, &server.name, imported)?, Some(server)),
             None => self.named(origin, imported, planned)?,
         };
-        let Entered { name, reached, secrets, left } = entered;
+        let Entered { name, transport, secrets, left } = entered;
         // Only a change there is one: what a person has said here since stays.
         let is_same = |server: &ServerRecord| {
-            server.imported_as.as_deref().unwrap_or(&server.reached) == &reached
+            server.imported_as.as_deref().unwrap_or(&server.transport) == &transport
                 && self.are_known(&secrets, planned)
         };
         let fate = match before {
@@ -115,29 +115,29 @@ impl Before {
         };
         let mut record = ServerRecord {
             name,
-            imported_as: Some(Box::new(reached.clone())),
-            reached,
+            imported_as: Some(Box::new(transport.clone())),
+            transport,
             is_enabled: imported.is_enabled && !origin.is_of_others(),
             timeout_seconds: imported.timeout_seconds,
             imported_from: Some(from),
             // What a file brings says nothing about what tools do.
-            declared: Declarations::default(),
+            traits: ServerTraits::default(),
             changed_at: self.now,
         };
         if let Some(before) = before {
             // Another program or address in a file of others is not what a person has said anything about.
             let is_believed = !origin.is_of_others() || is_same_server(before, &record);
             if is_believed {
-                keep_own(&mut record.reached, &before.reached);
+                keep_own(&mut record.transport, &before.transport);
             }
             if is_same_server(before, &record) {
-                record.declared = before.declared.clone();
+                record.traits = before.traits.clone();
             }
             record.is_enabled = before.is_enabled && is_believed;
             record.imported_from = before.imported_from.clone().or(record.imported_from);
         }
         let before =
-            before.filter(|before| !is_same_server(before, &record)).map(|before| before.reached.clone());
+            before.filter(|before| !is_same_server(before, &record)).map(|before| before.transport.clone());
         let called = imported.called.clone();
         Ok(Planned { origin: origin.clone(), called, record, secrets, fate, before, left })
     }
@@ -159,8 +159,8 @@ impl Before {
             match known().find(|server| server.name == name) {
                 None => return Ok((entered, None)),
                 Some(other) => {
-                    let said = other.imported_as.as_deref().unwrap_or(&other.reached);
-                    if *said == entered.reached && self.are_known(&entered.secrets, planned) {
+                    let said = other.imported_as.as_deref().unwrap_or(&other.transport);
+                    if *said == entered.transport && self.are_known(&entered.secrets, planned) {
                         return Ok((entered, Some(other)));
                     }
                 }
@@ -185,11 +185,11 @@ impl Before {
         self.secrets.iter().any(|secret| secret.name() == name)
     }
 
-    /// How a server is reached, with everything that may be secret taken out of it.
+    /// How a server is transport, with everything that may be secret taken out of it.
     fn entered(&self, origin: &Origin, name: &str, imported: &Imported) -> Result<Entered, String> {
         let mut sealing = Sealing::new(name, (!origin.is_of_others()).then_some(&self.stored));
         let mut left = Vec::new();
-        let reached = match &imported.way {
+        let transport = match &imported.way {
             Way::Program { command, arguments, folder, environment } => {
                 let folder = match folder {
                     Some(folder) => Some(text(&origin.base.join(folder))?),
@@ -204,7 +204,7 @@ impl Before {
                         Err(error) => left.push(format!("a variable of `{}`: {error}", imported.called)),
                     }
                 }
-                Reached::Stdio(ProgramEntry {
+                Transport::Stdio(ProgramEntry {
                     command: self.program(command, base)?,
                     arguments: sealing.arguments(arguments),
                     folder,
@@ -221,11 +221,11 @@ impl Before {
                 let entry = AddressEntry { url: sealing.address(url), headers, is_internal: false };
                 check_headers(&entry)?;
                 check_way(&entry)?;
-                if *is_sse { Reached::Sse(entry) } else { Reached::Http(entry) }
+                if *is_sse { Transport::Sse(entry) } else { Transport::Http(entry) }
             }
         };
-        self.stored.check(&reached)?;
-        Ok(Entered { name: name.to_owned(), reached, secrets: sealing.secrets, left })
+        self.stored.check(&transport)?;
+        Ok(Entered { name: name.to_owned(), transport, secrets: sealing.secrets, left })
     }
 
     /// A program by its name, or where a path leads now: another one that lies there later is not started.
@@ -247,13 +247,13 @@ impl Before {
 }
 
 /// What a person has said about an entry, which no file can.
-fn keep_own(new: &mut Reached, before: &Reached) {
+fn keep_own(new: &mut Transport, before: &Transport) {
     match (new, before) {
-        (Reached::Stdio(new), Reached::Stdio(before)) => {
+        (Transport::Stdio(new), Transport::Stdio(before)) => {
             new.profile.clone_from(&before.profile);
             new.readable.clone_from(&before.readable);
         }
-        (Reached::Http(new) | Reached::Sse(new), Reached::Http(before) | Reached::Sse(before)) => {
+        (Transport::Http(new) | Transport::Sse(new), Transport::Http(before) | Transport::Sse(before)) => {
             new.is_internal = before.is_internal && new.url == before.url;
         }
         _ => {}

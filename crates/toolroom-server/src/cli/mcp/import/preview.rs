@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use toolroom::foreign::Reached;
+use toolroom::foreign::Transport;
 use toolroom_tools::mcp::reads;
 
 use super::plan::{Before, Planned};
@@ -44,18 +44,18 @@ fn show_one(planned: &Planned, before: &Before, output: Output) -> anyhow::Resul
     }
     if let Some(before) = &planned.before {
         output.data(&format!("{INDENT}was {}", visible(&target(before))))?;
-        output.data(&format!("{INDENT}is  {}", visible(&target(&record.reached))))?;
+        output.data(&format!("{INDENT}is  {}", visible(&target(&record.transport))))?;
     } else {
-        output.data(&format!("{INDENT}{}", visible(&target(&record.reached))))?;
+        output.data(&format!("{INDENT}{}", visible(&target(&record.transport))))?;
     }
-    if let Reached::Stdio(program) = &record.reached {
+    if let Transport::Stdio(program) = &record.transport {
         let profile = visible(&program.profile);
         output.data(&format!("{INDENT}{DIM}in the sandbox profile `{profile}`{DIM:#}"))?;
         for path in reads(program, &before.workspace) {
             output.data(&format!("{INDENT}{DIM}may read {}{DIM:#}", visible(&path.display().to_string())))?;
         }
     }
-    if let Some(warning) = seen_by_all(&record.reached) {
+    if let Some(warning) = seen_by_all(&record.transport) {
         output.data(&format!("{INDENT}warning: {warning}"))?;
     }
     if origin.is_of_others() && !record.is_enabled {
@@ -115,9 +115,9 @@ impl<'a> Listed<'a> {
         let Planned { origin, record, .. } = planned;
         let known = |secret: &SecretPlan| secret.value.is_some() || before.is_kept(&secret.name);
         let secret = |secret: &SecretPlan| json!({"name": secret.name, "from": secret.from, "is_known": known(secret)});
-        let reads = match &record.reached {
-            Reached::Stdio(program) => reads(program, &before.workspace),
-            Reached::Http(_) | Reached::Sse(_) => Vec::new(),
+        let reads = match &record.transport {
+            Transport::Stdio(program) => reads(program, &before.workspace),
+            Transport::Http(_) | Transport::Sse(_) => Vec::new(),
         };
         Self {
             name: &record.name,
@@ -125,9 +125,9 @@ impl<'a> Listed<'a> {
             source: origin.source.name(),
             file: origin.path.display().to_string(),
             is_enabled: record.is_enabled,
-            target: target(&record.reached),
+            target: target(&record.transport),
             before: planned.before.as_ref().map(target),
-            entry: json!(record.reached),
+            entry: json!(record.transport),
             reads: reads.iter().map(|path| path.display().to_string()).collect(),
             secrets: planned.secrets.iter().map(secret).collect(),
         }

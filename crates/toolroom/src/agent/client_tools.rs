@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::agent::Agent;
 use super::settle::newest;
 use crate::call::{CallReport, DeliverError, Delivery};
-use crate::catalog::{Audience, Offer};
+use crate::catalog::{Audience, ToolOffer};
 use crate::clock::Timestamp;
 use crate::conversation::{Run, RunId};
 use crate::ledger::{CallFilter, CallId, CallStatus, LedgerError};
@@ -17,7 +17,7 @@ use crate::tool::{ClientTool, ClientToolError, ClientTools};
 
 /// A call that waits for the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Handed {
+pub struct ClientCall {
     /// The model's id of the call.
     pub id: ModelCallId,
     /// Its row in the journal, for which the client delivers.
@@ -34,7 +34,7 @@ impl Agent {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub async fn handed(&self, scope: &Scope, run: &RunId) -> Result<Vec<Handed>, LedgerError> {
+    pub async fn client_calls(&self, scope: &Scope, run: &RunId) -> Result<Vec<ClientCall>, LedgerError> {
         let filter =
             CallFilter { run: Some(run.to_string()), limit: Some(u32::MAX), ..CallFilter::default() };
         let mut records = self.room.journal.calls(scope, filter).await?;
@@ -50,7 +50,7 @@ impl Agent {
             let now = self.room.clock.now();
             if let Some(question) = question.filter(|asked| asked.waits_for_client() && !asked.is_late(now)) {
                 let (call, tool) = (record.id, record.tool);
-                handed.push(Handed { id, call, tool, expires_at: question.approval.expires_at });
+                handed.push(ClientCall { id, call, tool, expires_at: question.approval.expires_at });
             }
         }
         Ok(handed)
@@ -67,7 +67,7 @@ impl Agent {
     }
 
     /// Everything the agent may use in a run, as of now.
-    pub(super) async fn offer(&self, run: &Run) -> Result<Offer, LedgerError> {
+    pub(super) async fn offer(&self, run: &Run) -> Result<ToolOffer, LedgerError> {
         let (catalog, project) = (&self.room.catalog, &run.scope.project);
         let standing = self.room.switchboard.standing(project).await?;
         let on_device = self.chain.first().is_some_and(|first| first.facts.on_device);

@@ -3,17 +3,17 @@
 /// Whether a terminal would obey a character, or show the text around it in another order. Ends of lines and tabs are
 /// fine.
 #[must_use]
-pub const fn is_obeyed(character: char) -> bool {
+pub const fn is_terminal_control(character: char) -> bool {
     match character {
         '\n' | '\t' | ' '..='~' => false,
         '\0'..='\u{9f}' => true,
-        _ => is_turning(character) || matches!(character, '\u{2028}' | '\u{2029}'),
+        _ => is_bidi_control(character) || matches!(character, '\u{2028}' | '\u{2029}'),
     }
 }
 
 /// Whether a character turns the direction of writing.
 #[must_use]
-pub const fn is_turning(character: char) -> bool {
+pub const fn is_bidi_control(character: char) -> bool {
     matches!(character,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -22,8 +22,8 @@ pub const fn is_turning(character: char) -> bool {
 /// same.
 #[must_use]
 pub const fn is_invisible(character: char) -> bool {
-    is_odd_space(character)
-        || is_selector(character)
+    is_unusual_space(character)
+        || is_variation_selector(character)
         || matches!(character,
             // Soft hyphen, grapheme joiner, Hangul fillers, Khmer inherent vowels, Mongolian separators.
             '\u{ad}' | '\u{34f}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -36,7 +36,7 @@ pub const fn is_invisible(character: char) -> bool {
 
 /// Whether a character is a space that is none of the keyboard.
 #[must_use]
-pub const fn is_odd_space(character: char) -> bool {
+pub const fn is_unusual_space(character: char) -> bool {
     matches!(
         character,
         '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{2800}' | '\u{3000}'
@@ -45,7 +45,7 @@ pub const fn is_odd_space(character: char) -> bool {
 
 /// Whether a character chooses the look of the one before it, and may carry something else instead.
 #[must_use]
-pub const fn is_selector(character: char) -> bool {
+pub const fn is_variation_selector(character: char) -> bool {
     matches!(character, '\u{fe00}'..='\u{fe0f}')
 }
 
@@ -55,13 +55,13 @@ mod tests {
 
     #[test]
     fn whatever_nobody_sees_is_on_one_of_the_lists() {
-        let unseen = |character: char| is_obeyed(character) || is_invisible(character);
+        let unseen = |character: char| is_terminal_control(character) || is_invisible(character);
         for seen in "\n\taZ~äß漢字🙂é‘’“”–—…•".chars() {
             assert!(!unseen(seen), "{seen:?}");
         }
         for character in "\u{1b}\r\u{8}\u{7f}\u{9b}\u{200b}\u{202e}\u{2028}\u{e0041}\u{fe0f}\u{2800}\u{1d173}\u{a0}\u{feff}".chars() {
             assert!(unseen(character), "{character:?}");
         }
-        assert!((0..0x20).filter_map(char::from_u32).filter(|c| !is_obeyed(*c)).eq(['\t', '\n']));
+        assert!((0..0x20).filter_map(char::from_u32).filter(|c| !is_terminal_control(*c)).eq(['\t', '\n']));
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::call::Seat;
+use crate::call::UserLocation;
 use crate::conversation::{
     AgentId, BeginRunError, ConversationId, NumberedEvent, Run, RunId, StepError, TakeRunError,
 };
@@ -18,7 +18,7 @@ use crate::scope::Scope;
 use crate::tool::{ClientToolError, ClientTools};
 
 /// Sees what happens in a run. Called from the run's task: it must not block.
-pub type Watcher = Arc<dyn Fn(&NumberedEvent) + Send + Sync>;
+pub type EventListener = Arc<dyn Fn(&NumberedEvent) + Send + Sync>;
 
 /// A message to an agent. Identity is set by the entrance that authenticated the caller.
 #[derive(Clone)]
@@ -40,7 +40,7 @@ pub struct SendRequest {
     /// Which entrance it came through.
     pub entrance: Arc<str>,
     /// Where the person sits who says it.
-    pub seat: Seat,
+    pub user_location: UserLocation,
     /// Source of the request. What was read there counts if no conversation is named, or if it begins with a history.
     pub source: CallSource,
     /// What the client says about its user and situation. Never trusted for rights.
@@ -50,7 +50,7 @@ pub struct SendRequest {
     /// Stops the run.
     pub cancellation: CancellationToken,
     /// Who watches.
-    pub watcher: Option<Watcher>,
+    pub listener: Option<EventListener>,
 }
 
 impl SendRequest {
@@ -65,12 +65,12 @@ impl SendRequest {
             scope: Scope::default(),
             caller: None,
             entrance: "embedded".into(),
-            seat: Seat::default(),
+            user_location: UserLocation::default(),
             source: CallSource::default(),
             context: Map::new(),
             client_tools: ClientTools::default(),
             cancellation: CancellationToken::new(),
-            watcher: None,
+            listener: None,
         }
     }
 
@@ -97,8 +97,8 @@ impl SendRequest {
 
     /// Lets somebody watch.
     #[must_use]
-    pub fn watcher(mut self, watcher: impl Fn(&NumberedEvent) + Send + Sync + 'static) -> Self {
-        self.watcher = Some(Arc::new(watcher));
+    pub fn listener(mut self, listener: impl Fn(&NumberedEvent) + Send + Sync + 'static) -> Self {
+        self.listener = Some(Arc::new(listener));
         self
     }
 }
@@ -116,14 +116,14 @@ pub struct ResumeRun {
     /// Stops the run.
     pub cancellation: CancellationToken,
     /// Who watches.
-    pub watcher: Option<Watcher>,
+    pub listener: Option<EventListener>,
 }
 
 impl ResumeRun {
     /// Goes on with the run of that id.
     #[must_use]
     pub fn new(run: RunId, scope: Scope) -> Self {
-        Self { run, scope, client_tools: None, cancellation: CancellationToken::new(), watcher: None }
+        Self { run, scope, client_tools: None, cancellation: CancellationToken::new(), listener: None }
     }
 }
 

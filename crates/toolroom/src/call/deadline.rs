@@ -8,21 +8,21 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// Why a wait ended without its result.
-pub(super) enum Stopped {
+pub(super) enum WaitError {
     /// The caller stopped the call.
     Cancelled,
     /// The deadline was reached.
-    Late,
+    DeadlineReached,
 }
 
 pub(super) async fn until<T>(
     deadline: Option<Instant>,
     cancellation: &CancellationToken,
     work: impl Future<Output = T>,
-) -> Result<T, Stopped> {
+) -> Result<T, WaitError> {
     // What is ready wins afterwards, so whoever is late already must not look.
     if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-        return Err(Stopped::Late);
+        return Err(WaitError::DeadlineReached);
     }
     let mut work = pin!(work);
     let mut cancelled = pin!(cancellation.cancelled());
@@ -30,19 +30,19 @@ pub(super) async fn until<T>(
     // Most work is ready at the first look, and then neither a waiter nor a timer is set up.
     poll_fn(|task| {
         if cancellation.is_cancelled() {
-            return Poll::Ready(Err(Stopped::Cancelled));
+            return Poll::Ready(Err(WaitError::Cancelled));
         }
         if let Poll::Ready(result) = work.as_mut().poll(task) {
             return Poll::Ready(Ok(result));
         }
         if cancelled.as_mut().poll(task).is_ready() {
-            return Poll::Ready(Err(Stopped::Cancelled));
+            return Poll::Ready(Err(WaitError::Cancelled));
         }
         if late.is_none() {
             late.set(deadline.map(tokio::time::sleep_until));
         }
         match late.as_mut().as_pin_mut() {
-            Some(late) => late.poll(task).map(|()| Err(Stopped::Late)),
+            Some(late) => late.poll(task).map(|()| Err(WaitError::DeadlineReached)),
             None => Poll::Pending,
         }
     })

@@ -7,19 +7,19 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use super::active_run::{ActiveRun, Stop, UnansweredCall, error_value};
 use super::agent::STOPPED;
 use super::compact::COMPACT_AT;
+use super::event_sink::EventSink;
 use super::run_facts::RunFacts;
 use super::settle::{self, Resumed, waits_event};
-use super::teller::Teller;
-use super::working::{OpenCall, Stop, Working, error_value};
 use crate::call::{CallReport, CallRequest, Outcome, Progress, ProgressSink, ResumeRequest};
 use crate::conversation::{PastRequest, RunEvent};
 use crate::ledger::{Answerer, CallId, CallRecord, CallStatus, LedgerError};
 use crate::model::{Block, Message, ModelCallId, Role};
 use crate::policy::Provenance;
-use crate::room::Toolroom;
 use crate::tool::{ErrorKind, RaisedBy, ToolError};
+use crate::toolroom::Toolroom;
 
 /// How much of a request is remembered for the tool it led to.
 const REQUEST_CHARS: usize = 300;
@@ -31,7 +31,7 @@ pub(super) enum Settled {
     /// Somebody has to be asked.
     Waits(CallId),
     /// The client has to run it, and knows what with.
-    Handed(CallId, Provenance),
+    AtClient(CallId, Provenance),
     /// Somebody stopped the run.
     Stopped,
     /// Nobody knows what came of it.
@@ -48,7 +48,7 @@ pub(super) struct Answered {
     pub(super) provenance: Provenance,
 }
 
-impl Working<'_> {
+impl ActiveRun<'_> {
     /// Calls everything the last turn asks for and says what came of it, in the order of the calls. Gives the calls that
     /// wait for somebody; then nothing is said yet.
     pub(super) async fn call_open(&mut self) -> Result<Vec<CallId>, Stop> {
@@ -82,7 +82,7 @@ impl Working<'_> {
         let mut waiting = Vec::new();
         for one in &settled {
             match one {
-                Settled::Waits(call) | Settled::Handed(call, _) => waiting.push(call.clone()),
+                Settled::Waits(call) | Settled::AtClient(call, _) => waiting.push(call.clone()),
                 Settled::Broken(error) => return Err(error.clone().into()),
                 Settled::Answered(_) | Settled::Stopped => {}
             }
@@ -94,7 +94,7 @@ impl Working<'_> {
         Ok(waiting)
     }
 
-    fn say_results(&mut self, open: &[OpenCall], settled: Vec<Settled>) {
+    fn say_results(&mut self, open: &[UnansweredCall], settled: Vec<Settled>) {
         let asked = self.asked_for();
         let mut blocks = Vec::with_capacity(open.len());
         for (call, settled) in open.iter().zip(settled) {
@@ -118,7 +118,7 @@ impl Working<'_> {
             .then(|| text.chars().take(REQUEST_CHARS).collect::<String>().into())
     }
 
-    fn job(&self, call: &OpenCall, before: Provenance, known: Option<&CallRecord>) -> Job {
+    fn job(&self, call: &UnansweredCall, before: Provenance, known: Option<&CallRecord>) -> Job {
         let entry = self.tools.find(&call.name);
         let work = match known {
             Some(record) if is_parked(record) => {
@@ -139,13 +139,13 @@ impl Working<'_> {
         }
     }
 
-    fn call_request(&self, call: &OpenCall, before: Provenance) -> CallRequest {
+    fn call_request(&self, call: &UnansweredCall, before: Provenance) -> CallRequest {
         // A name that no tool of the agent has may still be one that somebody else's tool has: the choice refuses it.
         let tool = self.tools.find(&call.name).map_or(call.name.as_str(), |entry| entry.spec().id.as_str());
         let stop = self.cancellation.child_token();
         let mut request = CallRequest::through("agent", tool, self.run.scope.clone(), stop)
             .arguments_text(&*call.arguments)
-            .seat(self.run.seat)
+            .user_location(self.run.user_location)
             .conversation(self.run.conversation.as_str(), Some(self.run.id.as_str()))
             .model_call(call.id.as_str())
             .context(self.context.clone())
@@ -161,10 +161,10 @@ impl Working<'_> {
 
     /// Where the signs of life of a call go, if anybody looks.
     fn progress_of(&self, id: &ModelCallId) -> Option<ProgressSink> {
-        let (teller, id) = (Arc::clone(&self.teller), id.clone());
-        teller.is_watched().then(|| -> ProgressSink {
+        let (events, id) = (Arc::clone(&self.events), id.clone());
+        events.has_listener().then(|| -> ProgressSink {
             Arc::new(move |Progress { message, fraction }| {
-                teller.tell(RunEvent::CallProgress { id: id.clone(), message, fraction });
+                events.send(RunEvent::CallProgress { id: id.clone(), message, fraction });
             })
         })
     }
@@ -189,17 +189,22 @@ impl Working<'_> {
     async fn work(&self, jobs: Vec<Job>) -> Vec<Settled> {
         for job in jobs.iter().filter(|job| !matches!(job.work, Work::Known(_))) {
             let notice = self.call_notice(&job.call.id, &job.call.name, &job.call.arguments);
-            self.teller.tell(RunEvent::CallBegan(notice));
+            self.events.send(RunEvent::CallBegan(notice));
         }
-        let (room, teller) = (&self.agent.room, &self.teller);
+        let (room, events) = (&self.agent.room, &self.events);
         match <[Job; 1]>::try_from(jobs) {
-            Ok([only]) => vec![only.run(room, teller).await],
-            Err(jobs) => side_by_side(room, teller, jobs, self.agent.record.limits.parallel).await,
+            Ok([only]) => vec![only.run(room, events).await],
+            Err(jobs) => side_by_side(room, events, jobs, self.agent.record.limits.parallel).await,
         }
     }
 }
 
-async fn side_by_side(room: &Toolroom, teller: &Arc<Teller>, jobs: Vec<Job>, parallel: u32) -> Vec<Settled> {
+async fn side_by_side(
+    room: &Toolroom,
+    events: &Arc<EventSink>,
+    jobs: Vec<Job>,
+    parallel: u32,
+) -> Vec<Settled> {
     let places = Arc::new(Semaphore::new(usize::try_from(parallel.max(1)).unwrap_or(1)));
     let mut settled: Vec<Settled> = jobs.iter().map(|_| Settled::Stopped).collect();
     let (serial, free): (Vec<_>, Vec<_>) = jobs.into_iter().enumerate().partition(|(_, job)| job.is_serial);
@@ -209,13 +214,13 @@ async fn side_by_side(room: &Toolroom, teller: &Arc<Teller>, jobs: Vec<Job>, par
     }
     let mut tasks = JoinSet::new();
     for chain in chains {
-        let (room, teller, places) = (room.clone(), Arc::clone(teller), Arc::clone(&places));
+        let (room, events, places) = (room.clone(), Arc::clone(events), Arc::clone(&places));
         tasks.spawn(async move {
             let mut settled = Vec::with_capacity(chain.len());
             for (place, job) in chain {
                 // The semaphore is never closed.
                 let _place = places.acquire().await;
-                settled.push((place, job.run(&room, &teller).await));
+                settled.push((place, job.run(&room, &events).await));
             }
             settled
         });
@@ -232,7 +237,7 @@ async fn side_by_side(room: &Toolroom, teller: &Arc<Teller>, jobs: Vec<Job>, par
 
 /// One call to be made, gone on with, or known already.
 struct Job {
-    call: OpenCall,
+    call: UnansweredCall,
     tool: Arc<str>,
     is_serial: bool,
     work: Work,
@@ -253,7 +258,7 @@ enum Work {
 }
 
 impl Job {
-    async fn run(self, room: &Toolroom, teller: &Teller) -> Settled {
+    async fn run(self, room: &Toolroom, events: &EventSink) -> Settled {
         let Self { call, tool, work, .. } = self;
         let report = match work {
             Work::Known(answered) => return Settled::Answered(answered),
@@ -261,7 +266,7 @@ impl Job {
             Work::Parked(parked) => match settle::resume(room, *parked).await {
                 Resumed::Reported(report) => report,
                 Resumed::Ended(record) => {
-                    teller.tell(settle::ended_event(&call, &record));
+                    events.send(settle::ended_event(&call, &record));
                     return Settled::Answered(settle::answer(&record));
                 }
                 Resumed::Impossible(why) => {
@@ -277,18 +282,18 @@ impl Job {
                 Resumed::Broken(error) => return Settled::Broken(error),
             },
         };
-        tell(teller, &call, &tool, report)
+        tell(events, &call, &tool, report)
     }
 }
 
 /// Tells what came of a call and brings it into the form a model reads.
-fn tell(teller: &Teller, call: &OpenCall, tool: &Arc<str>, report: CallReport) -> Settled {
+fn tell(events: &EventSink, call: &UnansweredCall, tool: &Arc<str>, report: CallReport) -> Settled {
     let id = report.call_id.clone();
     let outcome = report.outcome.name();
     if let Outcome::Pending(pending) = &report.outcome {
-        teller.tell(waits_event(call, &report, pending));
+        events.send(waits_event(call, &report, pending));
         return if pending.by == Answerer::Client {
-            Settled::Handed(id, report.provenance)
+            Settled::AtClient(id, report.provenance)
         } else {
             Settled::Waits(id)
         };
@@ -309,7 +314,7 @@ fn tell(teller: &Teller, call: &OpenCall, tool: &Arc<str>, report: CallReport) -
         Outcome::Done(done) => (done.artifact, done.offers),
         Outcome::Failed(_) | Outcome::Denied(_) | Outcome::Pending(_) => (None, Vec::new()),
     };
-    teller.tell(RunEvent::CallEnded {
+    events.send(RunEvent::CallEnded {
         id: call.id.clone(),
         call: id,
         tool: Arc::clone(tool),

@@ -11,9 +11,9 @@ use serde_json::{Map, Value};
 
 use super::ArtifactId;
 use crate::call::size_chars;
+use crate::clock::seconds;
 use crate::clock::{Clock, Timestamp, Uuid};
 use crate::scope::Scope;
-use crate::seconds;
 use crate::text_id::text_id;
 use crate::tool::{Effect, ErrorKind, Offer};
 

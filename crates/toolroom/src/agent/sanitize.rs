@@ -10,9 +10,9 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::model::{Block, Message, Role};
+use crate::characters::{is_invisible, is_terminal_control, is_unusual_space};
+use crate::model::{Block, Message, ModelCallId, Opaque, Role};
 use crate::redact::Redactor;
-use crate::text::{is_invisible, is_obeyed, is_odd_space};
 
 /// The text without characters that hide something. Lines end with `\n` afterwards, whoever wrote them.
 #[must_use]
@@ -47,7 +47,7 @@ fn hides(character: char) -> bool {
         '\u{fe0e}' | '\u{fe0f}' => false,
         // Private use.
         '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}' => true,
-        _ => is_obeyed(character) || (is_invisible(character) && !is_odd_space(character)),
+        _ => is_terminal_control(character) || (is_invisible(character) && !is_unusual_space(character)),
     }
 }
 
@@ -94,6 +94,55 @@ pub(super) fn without_secrets(context: Map<String, Value>, redactor: &Redactor) 
         // An object stays one.
         _ => Map::new(),
     }
+}
+
+/// Takes secrets out of a model's answer before it is stored, shown and sent on: a model may have guessed a value, or know it
+/// from elsewhere. Text is redacted by value and by format. Calls lose stored values only: an example key that a tool is to
+/// write is no secret. Opaque vendor data that may hold a secret is dropped.
+pub(super) fn redact_answer(blocks: &mut Vec<Block>, redactor: &Redactor) {
+    let stored = redactor.without_patterns();
+    blocks.retain_mut(|block| match block {
+        Block::Text { text, opaque } => {
+            if redact(text, redactor) || opaque.as_ref().is_some_and(|part| has_secret(part, &stored)) {
+                *opaque = None;
+            }
+            true
+        }
+        // The vendor who signed the reasoning would refuse a changed one.
+        Block::Reasoning { text, opaque } => {
+            let holds_secret = opaque.as_ref().is_some_and(|part| has_secret(part, &stored));
+            let changed = redact(text, redactor);
+            !holds_secret && (opaque.is_none() || !changed)
+        }
+        Block::Call { id, name, arguments, opaque } => {
+            let mut changed = redact(name, &stored);
+            if let Cow::Owned(safe) = stored.redact_text(id.as_str()) {
+                (*id, changed) = (ModelCallId::new(&safe), true);
+            }
+            if let Cow::Owned(safe) = stored.redact_text(arguments) {
+                (*arguments, changed) = (safe.into(), true);
+            }
+            if changed || opaque.as_ref().is_some_and(|part| has_secret(part, &stored)) {
+                *opaque = None;
+            }
+            true
+        }
+        Block::Image(_) | Block::Result { .. } | Block::Opaque(_) => true,
+    });
+    blocks.retain(|block| !matches!(block, Block::Opaque(part) if has_secret(part, &stored)));
+}
+
+/// Redacts the text in place; returns whether it changed.
+fn redact(text: &mut String, redactor: &Redactor) -> bool {
+    let Cow::Owned(safe) = redactor.redact_text(text) else { return false };
+    *text = safe;
+    true
+}
+
+fn has_secret(opaque: &Opaque, stored: &Redactor) -> bool {
+    let mut part = (*opaque.part).clone();
+    stored.redact_value(&mut part);
+    part != *opaque.part
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::testing::{MemoryLedger, NoSeal};
 pub const APPROVAL_LIFETIME: Duration = Duration::from_secs(24 * 3600);
 
 /// Sees how each call ended, whichever way. Called from the call's task: it must not block.
-pub type Witness = Arc<dyn Fn(&CallReport) + Send + Sync>;
+pub type CallObserver = Arc<dyn Fn(&CallReport) + Send + Sync>;
 
 /// The one door to every tool. Cheap to clone; all clones share catalog, policy and ports.
 #[derive(Clone)]
@@ -37,7 +37,7 @@ pub struct Toolroom {
     pub(crate) seal: Option<Arc<dyn Seal>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) approval_lifetime: Duration,
-    pub(crate) witness: Option<Witness>,
+    pub(crate) observer: Option<CallObserver>,
 }
 
 impl Toolroom {
@@ -60,7 +60,7 @@ impl Toolroom {
                 seal: None,
                 clock: Arc::new(SystemClock),
                 approval_lifetime: APPROVAL_LIFETIME,
-                witness: None,
+                observer: None,
             },
         }
     }
@@ -175,8 +175,8 @@ impl ToolroomBuilder {
 
     /// Lets somebody see how each call ended, to count them.
     #[must_use]
-    pub fn witness(mut self, witness: Witness) -> Self {
-        self.room.witness = Some(witness);
+    pub fn observer(mut self, observer: CallObserver) -> Self {
+        self.room.observer = Some(observer);
         self
     }
 

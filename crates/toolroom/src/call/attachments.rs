@@ -6,12 +6,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use tokio::task::spawn_blocking;
 
-use super::record::OpenCall;
+use super::open_call::OpenCall;
 use super::shape::ARTIFACT_MAX_BYTES;
 use crate::ledger::Artifact;
 use crate::redact::Redactor;
-use crate::room::Toolroom;
 use crate::tool::Attachment;
+use crate::toolroom::Toolroom;
 
 /// So many are kept.
 const MAX_FILES: usize = 64;
@@ -20,7 +20,7 @@ const MAX_FILES: usize = 64;
 const QUICK_BYTES: usize = 1 << 20;
 
 /// Keeps files with the call, as far as they can be kept. What is text in them is kept without secrets.
-pub(super) async fn keep(room: &Toolroom, mut files: Vec<Attachment>, call: &mut OpenCall) {
+pub(super) async fn store(room: &Toolroom, mut files: Vec<Attachment>, call: &mut OpenCall) {
     let given = files.len();
     let mut total = 0_usize;
     let fitting = files.iter().take(MAX_FILES).take_while(|file| {

@@ -7,15 +7,15 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::agent::{Agent, STOPPED};
-use super::held::Held;
-use super::request::{RunError, RunReport};
-use super::teller::Teller;
+use super::event_sink::EventSink;
+use super::run_request::{RunError, RunReport};
 use super::thread::Thread;
 use super::tokens::{self, Estimator};
 use super::tools::Tools;
 use crate::clock::Timestamp;
 use crate::conversation::{
-    Content, Entry, PastRequest, Run, RunEvent, RunFailure, RunState, RunStep, StepError, UsageRow,
+    Content, ConversationEntry, Conversations, PastRequest, Run, RunEvent, RunFailure, RunId, RunState,
+    RunStep, StepError, UsageRow,
 };
 use crate::ledger::{CallId, LedgerError};
 use crate::model::{Block, Message, ModelCallId, ModelRequest, Role, Usage};
@@ -23,7 +23,7 @@ use crate::policy::RepeatGuard;
 use crate::redact::Redactor;
 
 /// Everything a run needs while it goes on.
-pub(super) struct Working<'a> {
+pub(super) struct ActiveRun<'a> {
     pub(super) agent: &'a Agent,
     pub(super) run: Run,
     /// What tools are told of the client's context. After a pause or a crash only what was kept of it.
@@ -32,7 +32,7 @@ pub(super) struct Working<'a> {
     pub(super) request: ModelRequest,
     pub(super) tools: Tools,
     pub(super) redactor: Arc<Redactor>,
-    pub(super) teller: Arc<Teller>,
+    pub(super) events: Arc<EventSink>,
     pub(super) cancellation: CancellationToken,
     pub(super) guard: RepeatGuard,
     /// Why the next answer has to be the last.
@@ -51,14 +51,14 @@ pub(super) struct Working<'a> {
     /// Tokens of the last request, as the vendor counted them.
     pub(super) last_prompt: Option<u64>,
     next_entry: u64,
-    held: Held,
-    step: Unkept,
+    claim: RunClaim,
+    step: PendingStep,
 }
 
 /// What the next step writes.
 #[derive(Default)]
-struct Unkept {
-    entries: Vec<Entry>,
+struct PendingStep {
+    entries: Vec<ConversationEntry>,
     usage: Vec<UsageRow>,
     requests: Vec<PastRequest>,
 }
@@ -100,23 +100,23 @@ impl From<LedgerError> for Stop {
     }
 }
 
-/// What the parts of a [`Working`] are made from.
-pub(super) struct Begun {
+/// What the parts of a [`ActiveRun`] are made from.
+pub(super) struct ActiveRunParts {
     pub(super) run: Run,
     pub(super) request: ModelRequest,
     pub(super) thread: Thread,
     pub(super) tools: Tools,
     pub(super) redactor: Arc<Redactor>,
-    pub(super) teller: Arc<Teller>,
+    pub(super) events: Arc<EventSink>,
     pub(super) cancellation: CancellationToken,
     pub(super) next_entry: u64,
-    pub(super) held: Held,
+    pub(super) claim: RunClaim,
     /// What it cost to have the tools looked over.
     pub(super) ranked: Option<Usage>,
 }
 
-impl<'a> Working<'a> {
-    pub(super) fn new(agent: &'a Agent, begun: Begun) -> Self {
+impl<'a> ActiveRun<'a> {
+    pub(super) fn new(agent: &'a Agent, begun: ActiveRunParts) -> Self {
         let system = &begun.request.system;
         let prompt = tokens::text(&system.lasting) + tokens::text(&system.changing);
         Self {
@@ -127,7 +127,7 @@ impl<'a> Working<'a> {
             request: begun.request,
             tools: begun.tools,
             redactor: begun.redactor,
-            teller: begun.teller,
+            events: begun.events,
             cancellation: begun.cancellation,
             guard: RepeatGuard::default(),
             closing: None,
@@ -138,8 +138,8 @@ impl<'a> Working<'a> {
             warned: false,
             last_prompt: None,
             next_entry: begun.next_entry,
-            held: begun.held,
-            step: Unkept::default(),
+            claim: begun.claim,
+            step: PendingStep::default(),
         }
     }
 
@@ -157,7 +157,8 @@ impl<'a> Working<'a> {
 
     /// Adds an entry; kept with the next step.
     pub(super) fn enter(&mut self, content: Content) {
-        let entry = Entry { seq: self.next_entry, run: self.run.id.clone(), at: self.now(), content };
+        let entry =
+            ConversationEntry { seq: self.next_entry, run: self.run.id.clone(), at: self.now(), content };
         self.next_entry += 1;
         self.step.entries.push(entry);
     }
@@ -184,10 +185,10 @@ impl<'a> Working<'a> {
     }
 
     /// The calls of the last turn, if nobody has answered them.
-    pub(super) fn open_calls(&self) -> Vec<OpenCall> {
+    pub(super) fn open_calls(&self) -> Vec<UnansweredCall> {
         match self.request.messages.last() {
             Some(message) if message.role == Role::Assistant => {
-                message.blocks.iter().filter_map(OpenCall::of).collect()
+                message.blocks.iter().filter_map(UnansweredCall::of).collect()
             }
             Some(_) | None => Vec::new(),
         }
@@ -199,7 +200,7 @@ impl<'a> Working<'a> {
         let kept = self.agent.conversations.step(step).await;
         if kept.is_err() || self.run.state != RunState::Running {
             // A step that could not be kept was the last one: the store has let the run go.
-            self.held.is_over();
+            self.claim.forget();
         }
         kept
     }
@@ -216,36 +217,36 @@ impl<'a> Working<'a> {
         RunStep {
             run: self.run.clone(),
             entries: unkept.entries,
-            events: self.teller.take(),
+            events: self.events.take_unstored(),
             usage: unkept.usage,
             requests: unkept.requests,
         }
     }
 
     /// Ends the run, or lets it wait, and says how it stands.
-    pub(super) async fn close(mut self, end: Result<End, Stop>) -> Result<RunReport, RunError> {
+    pub(super) async fn close(mut self, end: Result<RunEnd, Stop>) -> Result<RunReport, RunError> {
         let (mut text, mut waiting) = (String::new(), Vec::new());
         match end {
-            Ok(End::Done(answer)) => {
+            Ok(RunEnd::Done(answer)) => {
                 self.run.state = RunState::Done;
                 let (usage, cost) = (self.run.usage, self.run.cost);
-                self.teller.tell(RunEvent::Done { text: answer.clone(), usage, cost });
+                self.events.send(RunEvent::Done { text: answer.clone(), usage, cost });
                 text = answer;
             }
-            Ok(End::Waiting(calls)) => {
+            Ok(RunEnd::Waiting(calls)) => {
                 self.run.state = RunState::Waiting;
-                self.teller.tell(RunEvent::Waiting { calls: calls.clone() });
+                self.events.send(RunEvent::Waiting { calls: calls.clone() });
                 waiting = calls;
             }
             Err(Stop::Failed(failure)) => {
                 self.run.state = RunState::Failed;
                 self.run.failure = Some(failure.clone());
-                self.teller.tell(RunEvent::Failed(failure));
+                self.events.send(RunEvent::Failed(failure));
             }
             Err(Stop::Cancelled) => {
                 self.answer_open(STOPPED);
                 self.run.state = RunState::Cancelled;
-                self.teller.tell(RunEvent::Cancelled);
+                self.events.send(RunEvent::Cancelled);
             }
             Err(Stop::Broken(error)) => return Err(error),
         }
@@ -266,22 +267,49 @@ impl<'a> Working<'a> {
     }
 }
 
-/// How a run stands when nothing more happens by itself.
-pub(super) enum End {
+/// This process's claim on a run. Dropped before the run has ended or waits, it releases the run: otherwise a caller that
+/// stopped polling, or an error, would block the conversation.
+pub(super) struct RunClaim {
+    conversations: Arc<dyn Conversations>,
+    run: Option<RunId>,
+}
+
+impl RunClaim {
+    /// Made before the run is requested, as the caller may go away while it waits for it.
+    pub(super) fn new(conversations: &Arc<dyn Conversations>, run: &RunId) -> Self {
+        Self { conversations: Arc::clone(conversations), run: Some(run.clone()) }
+    }
+
+    /// The run is not ours, or no longer.
+    pub(super) fn forget(&mut self) {
+        self.run = None;
+    }
+}
+
+impl Drop for RunClaim {
+    fn drop(&mut self) {
+        if let Some(run) = &self.run {
+            self.conversations.release_run(run);
+        }
+    }
+}
+
+/// How a run stands when the loop stops without an error.
+pub(super) enum RunEnd {
     Done(String),
     Waiting(Vec<CallId>),
 }
 
 /// A call nobody has answered.
 #[derive(Debug, Clone)]
-pub(super) struct OpenCall {
+pub(super) struct UnansweredCall {
     pub(super) id: ModelCallId,
     /// The name the model wrote.
     pub(super) name: String,
     pub(super) arguments: Arc<str>,
 }
 
-impl OpenCall {
+impl UnansweredCall {
     fn of(block: &Block) -> Option<Self> {
         match block {
             Block::Call { id, name, arguments, .. } => {

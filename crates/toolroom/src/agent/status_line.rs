@@ -14,7 +14,7 @@ const THOUGHT_CHARS: usize = 400;
 
 /// What a run is doing. Events go in, in their order; a line comes out.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Status {
+pub struct StatusLine {
     doing: Doing,
     running: Vec<Running>,
     asked: Vec<ModelCallId>,
@@ -27,7 +27,7 @@ pub struct Status {
 enum Doing {
     #[default]
     Nothing,
-    Working,
+    ActiveRun,
     Thinking,
     Writing(String),
     Answering,
@@ -50,14 +50,14 @@ struct Running {
     progress: Option<String>,
 }
 
-impl Status {
+impl StatusLine {
     /// Takes in what happened.
     pub fn take(&mut self, event: &RunEvent) {
         match event {
             RunEvent::Started { .. } | RunEvent::Asking { .. } => {
                 // The last answer is asked for because of a guard, and stays what it is.
                 if self.doing != Doing::Finishing {
-                    self.doing = Doing::Working;
+                    self.doing = Doing::ActiveRun;
                 }
                 self.running.clear();
                 self.asked.clear();
@@ -77,9 +77,9 @@ impl Status {
                 self.doing = Doing::Again { reason: reason.clone(), next, after_ms: *after_ms };
                 self.thoughts.clear();
             }
-            RunEvent::Answered { .. } | RunEvent::Compacted { .. } => self.doing = Doing::Working,
+            RunEvent::Answered { .. } | RunEvent::Compacted { .. } => self.doing = Doing::ActiveRun,
             RunEvent::CallBegan(call) => {
-                self.doing = Doing::Working;
+                self.doing = Doing::ActiveRun;
                 self.end(&call.id);
                 let title = if call.title.is_empty() { bare(&call.tool) } else { &call.title };
                 self.running.push(Running { id: call.id.clone(), title: title.to_owned(), progress: None });
@@ -115,13 +115,13 @@ impl Status {
     #[must_use]
     pub fn line(&self) -> Option<String> {
         match (self.running.as_slice(), &self.doing) {
-            ([], Doing::Working) if !(self.asked.is_empty() && self.handed.is_empty()) => {
+            ([], Doing::ActiveRun) if !(self.asked.is_empty() && self.handed.is_empty()) => {
                 Some(waiting(self.asked.len(), self.handed.len()))
             }
             ([], Doing::Nothing) => None,
-            ([], Doing::Working) => Some("Working…".to_owned()),
+            ([], Doing::ActiveRun) => Some("ActiveRun…".to_owned()),
             ([], Doing::Thinking) => Some(detailed("Thinking…", &self.thought())),
-            ([], Doing::Writing(tool)) => Some(detailed("Working…", tool)),
+            ([], Doing::Writing(tool)) => Some(detailed("ActiveRun…", tool)),
             ([], Doing::Answering) => Some("Answering…".to_owned()),
             ([], Doing::Waiting { answers, results }) => Some(waiting(*answers, *results)),
             ([], Doing::Finishing) => Some("Finishing…".to_owned()),
@@ -134,14 +134,14 @@ impl Status {
                 Some(detailed(&what, reason))
             }
             ([one], _) => {
-                let line = detailed("Working…", &one.title);
+                let line = detailed("ActiveRun…", &one.title);
                 Some(
                     one.progress
                         .as_deref()
                         .map_or_else(|| line.clone(), |progress| detailed(&line, progress)),
                 )
             }
-            (several, _) => Some(format!("Working… · {} Tools", several.len())),
+            (several, _) => Some(format!("ActiveRun… · {} Tools", several.len())),
         }
     }
 
@@ -187,5 +187,5 @@ fn bare(tool: &str) -> &str {
 }
 
 #[cfg(test)]
-#[path = "status_tests.rs"]
+#[path = "status_line_tests.rs"]
 mod tests;

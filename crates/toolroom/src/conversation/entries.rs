@@ -46,7 +46,8 @@ pub struct Conversation {
 
 /// One thing in a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Entry {
+#[schemars(rename = "Entry")]
+pub struct ConversationEntry {
     /// Its place, counted from 0.
     pub seq: u64,
     /// The run it belongs to.

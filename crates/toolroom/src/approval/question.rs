@@ -6,13 +6,13 @@ use std::sync::Arc;
 use super::sealed::SealedRequest;
 use crate::ledger::{CallId, LedgerError, Question, SealError};
 use crate::policy::Ruling;
-use crate::room::Toolroom;
 use crate::scope::Scope;
 use crate::tool::Arguments;
+use crate::toolroom::Toolroom;
 
 /// A question with what it is about.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct QuestionDetails {
     /// The question.
     pub question: Question,
     /// The exact arguments; `None` when they are no longer, or were never, kept.
@@ -23,7 +23,7 @@ pub struct Asked {
 
 /// Why a question cannot be shown.
 #[derive(Debug, thiserror::Error)]
-pub enum AskedError {
+pub enum QuestionError {
     /// What was sealed cannot be opened.
     #[error(transparent)]
     Sealed(#[from] SealError),
@@ -37,21 +37,25 @@ impl Toolroom {
     ///
     /// # Errors
     /// When it cannot be read or opened.
-    pub async fn asked(&self, scope: &Scope, call: &CallId) -> Result<Option<Asked>, AskedError> {
+    pub async fn question_details(
+        &self,
+        scope: &Scope,
+        call: &CallId,
+    ) -> Result<Option<QuestionDetails>, QuestionError> {
         let Some(question) = self.approvals.question(scope, call).await? else {
             return Ok(None);
         };
-        Ok(Some(self.opened(question)?))
+        Ok(Some(self.open_question(question)?))
     }
 
     /// What exactly a question is about that was read already.
     ///
     /// # Errors
     /// When it cannot be opened.
-    pub fn opened(&self, question: Question) -> Result<Asked, SealError> {
+    pub fn open_question(&self, question: Question) -> Result<QuestionDetails, SealError> {
         let kept = SealedRequest::open(self, &question)?.map(|request| (request.arguments, request.caller));
         let (arguments, caller) = kept.unzip();
-        Ok(Asked { question, arguments, caller: caller.flatten() })
+        Ok(QuestionDetails { question, arguments, caller: caller.flatten() })
     }
 
     /// The rule that would ask about a call like the parked one if it were made now, with the answers that stand by
@@ -64,7 +68,7 @@ impl Toolroom {
         &self,
         scope: &Scope,
         call: &CallId,
-    ) -> Result<Option<Cow<'static, str>>, AskedError> {
+    ) -> Result<Option<Cow<'static, str>>, QuestionError> {
         let Some(question) = self.approvals.question(scope, call).await? else {
             return Ok(None);
         };

@@ -6,15 +6,15 @@ use crate::call::described;
 use crate::catalog::Entry;
 use crate::ledger::{CallFilter, CallRecord, LedgerError, StandingAnswer};
 use crate::policy::{Condition, Facts, Provenance};
-use crate::room::Toolroom;
 use crate::tool::Arguments;
+use crate::toolroom::Toolroom;
 
 /// How many past calls are looked at.
 const LOOKED_AT: u32 = 1_000;
 
 /// Past calls that a standing answer would have been about, so that a person sees how wide it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reach {
+pub struct AnswerCoverage {
     /// Calls of the tool it would have decided.
     pub matched: usize,
     /// Calls of the tool that were looked at.
@@ -27,7 +27,7 @@ impl Toolroom {
     ///
     /// # Errors
     /// When the journal cannot be read.
-    pub async fn reach(&self, answer: &StandingAnswer) -> Result<Reach, LedgerError> {
+    pub async fn coverage(&self, answer: &StandingAnswer) -> Result<AnswerCoverage, LedgerError> {
         let filter = CallFilter {
             tool: Some(answer.tool.to_string()),
             limit: Some(LOOKED_AT),
@@ -44,7 +44,7 @@ impl Toolroom {
         calls.retain(|call| call.id != answer.call);
         // A condition that cannot be read is about nothing; saving the answer fails anyway.
         let Ok(condition) = answer.when.as_deref().map(Condition::parse).transpose() else {
-            return Ok(Reach { matched: 0, of: calls.len() });
+            return Ok(AnswerCoverage { matched: 0, of: calls.len() });
         };
         let matched = calls.iter().filter(|call| match &*call.arguments {
             Value::Object(arguments) => {
@@ -53,7 +53,7 @@ impl Toolroom {
             // Text that was no JSON object never came as far as a rule.
             _ => false,
         });
-        Ok(Reach { matched: matched.count(), of: calls.len() })
+        Ok(AnswerCoverage { matched: matched.count(), of: calls.len() })
     }
 }
 
