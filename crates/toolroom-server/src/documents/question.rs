@@ -24,7 +24,7 @@ pub(crate) fn standing(question: &Question, now: Timestamp) -> String {
     let call = &question.record.id;
     let answered = || match (question.answer, question.answered_by) {
         (Some(answer), Some(by)) => format!("{}, by the {}", answer.as_str(), by.as_str()),
-        _ => "by somebody".to_owned(),
+        _ => "elsewhere".to_owned(),
     };
     match (state(question, now), &question.replaced_by) {
         (QuestionState::Waiting, _) if question.waits_for_client() => {

@@ -14,7 +14,7 @@ id = \"ask-operator\"
 effect = \"ask\"
 tool = \"app:publish_note\"
 by = \"operator\"
-reason = \"what is published is seen by everybody\"
+reason = \"what is published is public\"
 ";
 
 /// A toolroom with a file for notes.
@@ -358,7 +358,7 @@ fn yes_answers_for_the_caller_alone() {
     let ran = desk.run(&["call", "publish_note", &desk.path(), "text=hello", "--yes"]).ended(4);
     for part in [
         "`--yes` answers as the caller; only the operator may approve this call",
-        "what is published is seen by everybody",
+        "what is published is public",
         "as the operator, answer with `toolroom approvals approve",
     ] {
         assert!(ran.err.contains(part), "{part}: {ran:?}");

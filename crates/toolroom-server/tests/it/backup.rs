@@ -180,7 +180,7 @@ fn member(name: &[u8], kind: EntryType, content: &[u8]) -> Vec<u8> {
     [header.as_bytes(), content, &padding].concat()
 }
 
-/// What was made of a backup by somebody who means no good, or by a bad disk.
+/// Backups changed by an attacker or a bad disk.
 fn tampered(good: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let body = &good[..good.len() - 1_024];
     let end = [0; 1_024];

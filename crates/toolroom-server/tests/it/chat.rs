@@ -50,7 +50,7 @@ fn what_is_piped_in_belongs_to_the_message() {
 }
 
 #[test]
-fn a_pipe_that_nobody_writes_to_is_not_waited_for() {
+fn an_idle_pipe_is_not_waited_for() {
     let (home, model) = home([Line::says("one")]);
     let mut child = home.command(&["chat", "hello"]).stdin(Stdio::piped()).spawn().unwrap();
     let _open_to_the_end = child.stdin.take().unwrap();
@@ -226,7 +226,7 @@ fn a_small_model_looks_over_the_tools_where_one_is_set() {
 }
 
 #[test]
-fn a_model_that_is_not_set_up_keeps_nobody_from_asking_the_next_one() {
+fn an_unconfigured_model_falls_back_to_the_next_one() {
     let home = Home::new();
     let asks = |models: &[&str]| {
         let models = models.iter().flat_map(|model| ["--model", model]);

@@ -10,7 +10,7 @@ use crate::home::Home;
 use crate::scripted_model::{Line, ScriptedModel};
 use crate::seat::{Seat, Sitting, Stdout};
 
-/// Somebody in front of an empty prompt.
+/// A user at an empty prompt.
 fn sits_down(command: &Command) -> Sitting {
     let mut sitting = Seat::new(100).starts(command, Stdout::Terminal);
     sitting.sees("Toolroom · lab/m answers");
@@ -18,7 +18,7 @@ fn sits_down(command: &Command) -> Sitting {
     sitting
 }
 
-/// Waits for the prompt, and for somebody who listens there.
+/// Waits until the prompt reads input.
 #[track_caller]
 fn prompted(sitting: &mut Sitting) {
     sitting.sees("\u{1b}[J› ");

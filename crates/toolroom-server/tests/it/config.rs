@@ -330,7 +330,7 @@ fn draws(users: &str, projects: &str, first: &[&str], flags: &[&str]) -> usize {
 }
 
 #[test]
-fn a_rate_holds_across_processes_whoever_set_it() {
+fn a_rate_holds_across_processes_from_every_layer() {
     let rate = |rate: &str| format!("[tool.lottery]\nrate = {rate}\n");
     assert_eq!(draws("", "", NOTHING, &[]), 3, "its own");
     assert_eq!(draws(&rate("'1/h'"), "", NOTHING, &[]), 1);
@@ -347,7 +347,7 @@ fn a_rate_holds_across_processes_whoever_set_it() {
 }
 
 #[test]
-fn time_and_size_of_a_result_are_limited_by_whoever_may() {
+fn only_trusted_layers_raise_limits_of_time_and_size() {
     let check = |users: &str, projects: &str, flags: &[&str], code: i32, most: usize| {
         let project = Project::new(users);
         project.write(projects);

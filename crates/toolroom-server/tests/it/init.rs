@@ -26,7 +26,7 @@ fn init_writes_a_short_file_once_and_says_what_comes_next() {
     let ran = project.run(&["init", "--project", "--preset", "careful", "--json"]).ended(0);
     assert_eq!(ran.json()["next"], json!(["toolroom config check", "toolroom trust"]));
     assert!(std::fs::read_to_string(project.file()).unwrap().contains("\npreset = \"careful\"\n"));
-    assert!(project.run(&["init", "--project"]).ended(2).err.contains("is already there"));
+    assert!(project.run(&["init", "--project"]).ended(2).err.contains("already exists"));
     let below = project.folder().join("below");
     std::fs::create_dir(&below).unwrap();
     let ran = finish_in(project.home.command(&["init", "--project"]), &below).ended(0);

@@ -11,7 +11,7 @@ use crate::project::Project;
 
 const KEY: &str = "sk-model-key-0123456789abcdef";
 
-/// The usual variables of whoever runs the tests must not count.
+/// Ignores the variables of the developer.
 const VARIABLES: [&str; 8] = [
     "OPENAI_API_KEY",
     "OPENAI_BASE_URL",
@@ -116,7 +116,7 @@ fn a_key_may_be_a_stored_secret() {
         Project::new(&format!("[vendor.openai]\nbase_url = '{}'\nkey = 'secret:oai'\n", mock.url()));
     let test = || project.finish(command(&project, &[], &["models", "test", "openai/gpt-4o", "--json"]));
     let ran = test().ended(1);
-    assert!(format!("{ran:?}").contains("there is no secret `oai`"), "{ran:?}");
+    assert!(format!("{ran:?}").contains("no secret `oai`"), "{ran:?}");
     project.home.run_with_stdin(&["secrets", "set", "oai"], KEY).ended(0);
     test().ended(0);
     let headers = &mock.journal()[0]["headers"];

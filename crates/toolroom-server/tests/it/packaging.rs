@@ -84,7 +84,7 @@ fn a_program_that_grew_too_large_is_not_released() {
     let refused = script("size-limit", &[&program, Path::new("100")]).ended(1);
     assert!(refused.err.contains("may have 100;") && refused.err.contains("cargo tree"), "{refused:?}");
     script("size-limit", &[&home.path().join("nothing")]).ended(1);
-    // Whatever is installed and packed has passed it.
+    // Everything that is installed and packed has passed it.
     let makefile = std::fs::read_to_string(repository().join("Makefile")).unwrap();
     let release = makefile.split("\nrelease:").nth(1).unwrap().split("\n\n").next().unwrap();
     assert!(release.contains("@scripts/size-limit $(BUILT)/release/toolroom"), "{release}");

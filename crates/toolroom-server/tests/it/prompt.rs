@@ -10,7 +10,7 @@ use crate::approvals::{Desk, OPERATORS};
 use crate::home::finished;
 use crate::seat::{Seat, Sitting, Stdout};
 
-/// Somebody at a terminal who is asked about a call.
+/// A user at a terminal who is asked about a call.
 fn asked(desk: &Desk, text: &str) -> Sitting {
     let mut sitting = Seat::new(80).starts(&publish(desk, text, &[]), Stdout::Terminal);
     sitting.is_asked();
@@ -163,7 +163,7 @@ fn neither_a_paste_nor_the_mouse_nor_the_terminal_itself_answers() {
 }
 
 #[test]
-fn whoever_leaves_leaves_the_question_as_it_is() {
+fn leaving_the_prompt_keeps_the_question_open() {
     for (key, code) in [("\u{1b}", 4), ("\u{4}", 4), ("\u{3}", 130), ("\u{1c}", 130)] {
         let desk = Desk::new();
         let sitting = asked(&desk, "hello");

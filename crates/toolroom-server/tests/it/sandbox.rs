@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::home::{Home, Ran, binary, ran};
 
-/// A folder that a confined program may change, whoever we are.
+/// A folder that a sandboxed program may change, also if the tests run as root.
 fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
     let is_root =
@@ -121,7 +121,7 @@ fn a_toolroom_inside_answers_no_question_of_the_one_outside() {
     let pending = home.run(&["call", "shell-exec", "command=rm", "args=[\"-r\", \"x\"]", "--json"]).ended(4);
     let call = pending.call_id();
     std::fs::copy(binary(), here.path().join("toolroom")).unwrap();
-    // Whatever it may do to these files as a user, the sandbox is what is in the way.
+    // The user may do this to the files; only the sandbox prevents it.
     let opened = Command::new("chmod").args(["-R", "a+rwX"]).arg(home.path()).status().unwrap();
     assert!(opened.success());
     let place = home.path().display();

@@ -1,4 +1,4 @@
-//! `toolroom secrets`: what is kept for tools and hidden from everybody.
+//! `toolroom secrets`.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
@@ -75,7 +75,7 @@ fn a_secret_is_kept_listed_replaced_and_removed() {
     );
     home.run(&["secrets", "remove", "API.key-1_x"]).ended(0);
     assert_eq!(listed(&home), Vec::<Value>::new());
-    assert!(blurted(&home, "a third value").contains("a third value"), "nobody keeps it any more");
+    assert!(blurted(&home, "a third value").contains("a third value"), "it is no longer stored");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn bad_names_and_values_are_refused_and_change_nothing() {
         assert!(refused.err.contains(says), "{refused:?}");
     }
     let nobody = home.run(&["secrets", "rotate", "NAME"]).ended(5);
-    assert!(nobody.err.contains("there is no secret `NAME`"), "{nobody:?}");
+    assert!(nobody.err.contains("no secret `NAME`"), "{nobody:?}");
     assert_eq!(listed(&home), Vec::<Value>::new());
     assert!(!home.path().join("master.key").exists(), "nothing was sealed, so there is no key");
 
@@ -192,7 +192,7 @@ fn a_value_is_never_told_and_never_kept_in_plain() {
     ] {
         told.push(ran(home.command(words).current_dir(home.path()).output().unwrap()).ended(0));
     }
-    // The log of the database as it is while somebody has it open, too.
+    // Also the log of the open database.
     home.run_with_stdin(&["secrets", "set", "AGAIN"], &second.value).ended(0);
     let mut open = home.own_tools(&["call", "countdown", "seconds=60"]).spawn().unwrap();
     crate::call::wait_for_status(&home, "begun");

@@ -23,7 +23,7 @@ fn is_trusted(project: &Project) -> bool {
     trusted
 }
 
-/// Somebody who asks for trust at a terminal.
+/// A user who runs `toolroom trust` at a terminal.
 fn asked(project: &Project, seat: Seat) -> Sitting {
     let mut command = project.home.command(&["trust"]);
     seat.starts(command.current_dir(project.folder()), Stdout::Terminal)

@@ -9,7 +9,7 @@ use rustix::fs::{CWD, FileType, mknodat};
 use crate::home::{Home, finished};
 use crate::project::Project;
 
-/// A user nobody is.
+/// An unused user id.
 const STRANGER: u32 = 54_321;
 
 /// The four places where it is told, and what it is called there.
@@ -48,10 +48,10 @@ fn a_project_file_that_is_none_is_told_wherever_it_would_count() {
 }
 
 #[test]
-fn a_project_file_of_somebody_else_is_told_and_does_not_count() {
+fn a_project_file_of_another_user_is_ignored_with_a_warning() {
     let project = Project::new("");
     project.write("[policy]\npreset = \"careful\"\n");
-    // Only root can give files away; for everybody else the search itself is tested in the host.
+    // Only root can give files away; the host tests the search for other users.
     if chown(project.file(), Some(STRANGER), None).is_err() {
         return;
     }

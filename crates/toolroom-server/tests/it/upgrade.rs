@@ -54,7 +54,7 @@ fn every_released_database_is_brought_here_and_its_calls_are_read() {
         assert_eq!(calls.len(), 4, "{calls:?}");
         assert!(home.run(&["log", "call_1"]).ended(0).out.contains("builtin:calculator"));
         if schema >= 2 {
-            // What is sealed in it was sealed by nobody, and as long as it is there no call is let through.
+            // Its sealed value has no key, and as long as it is there no call is allowed.
             home.run(&["secrets", "remove", "TOKEN"]).ended(0);
         }
         assert_eq!(home.run(&["call", "calculator", "expression=17*23"]).ended(0).out.trim(), "391");

@@ -57,7 +57,7 @@ fn several_wait_at_once_and_each_gets_its_own_answer() {
 }
 
 #[test]
-fn whoever_waits_long_enough_gets_the_call_back_as_pending() {
+fn a_call_is_pending_after_the_wait_limit() {
     let desk = Desk::new();
     let ran = desk.call_with("hello", &["--wait", "200ms"]).ended(4);
     assert!(ran.err.contains("in another terminal"), "{ran:?}");

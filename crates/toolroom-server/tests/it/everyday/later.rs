@@ -65,7 +65,7 @@ fn a_call_that_waited_for_a_yes_is_read_with_its_offers_and_its_file_is_saved() 
     std::fs::write(&place, "mine").unwrap();
     let refused = saved(home, &["artifacts", "save", artifact]).ended(2);
     assert!(
-        refused.err.contains("`data.bin` is already there") && refused.err.contains("`--force`"),
+        refused.err.contains("`data.bin` already exists") && refused.err.contains("`--force`"),
         "{refused:?}"
     );
     assert_eq!(std::fs::read(&place).unwrap(), b"mine");

@@ -40,7 +40,7 @@ pub(super) const TABLE: &[Provoked] = &[
         "unknown unit `soon`",
         "use ms, s, m, h or d",
     ),
-    row(&["call", "--resume", "call_7"], 5, "`call_7`", "no call was parked", "see `toolroom approvals`"),
+    row(&["call", "--resume", "call_7"], 5, "`call_7`", "no waiting call", "see `toolroom approvals`"),
     row(&["call", "--later"], 2, "'--later'", "unexpected argument", "Usage: toolroom call"),
     row(
         &["tools", "disable", "memory_store"],
@@ -49,10 +49,16 @@ pub(super) const TABLE: &[Provoked] = &[
         "has no toggle of its own",
         "`toolroom switch on|off memory`",
     ),
-    row(&["switch", "off", "memry"], 5, "`memry`", "unknown feature", "there are email, memory, scheduling"),
-    row(&["approvals", "show", "last"], 5, "call", "no call is parked", "is in `toolroom log`"),
+    row(
+        &["switch", "off", "memry"],
+        5,
+        "`memry`",
+        "unknown feature",
+        "known features: email, memory, scheduling",
+    ),
+    row(&["approvals", "show", "last"], 5, "approval", "no calls are waiting", "see `toolroom log`"),
     row(&["artifacts", "save", "art_7"], 5, "`art_7`", "no artifact", "see `toolroom artifacts list`"),
-    row(&["log", "call_7"], 5, "`call_7`", "there is no call", "see `toolroom log`"),
+    row(&["log", "call_7"], 5, "`call_7`", "no call", "see `toolroom log`"),
     row(
         &["log", "--since", "yesterday"],
         2,
@@ -70,7 +76,7 @@ pub(super) const TABLE: &[Provoked] = &[
         "other processes can read them there",
         "pipe it in (`… | toolroom secrets set NAME`)",
     ),
-    row(&["secrets", "remove", "NOPE"], 5, "`NOPE`", "there is no secret", "see `toolroom secrets`"),
+    row(&["secrets", "remove", "NOPE"], 5, "`NOPE`", "no secret", "see `toolroom secrets`"),
     row(
         &["config", "show", "polcy.preset"],
         5,
@@ -78,7 +84,7 @@ pub(super) const TABLE: &[Provoked] = &[
         "is not a known key",
         "did you mean `policy.preset`",
     ),
-    row(&["--set", "nonsense", "config", "show"], 2, "`nonsense`", "sets nothing", "write `key=value`"),
+    row(&["--set", "nonsense", "config", "show"], 2, "--set", "`nonsense` is not", "`key=value`"),
     row(
         &["--set", "policy.preset=bold", "call", "calculator", "expression=1"],
         2,
@@ -100,7 +106,13 @@ pub(super) const TABLE: &[Provoked] = &[
         "got \"often\"",
         "use `3/s`, `3/min`, `3/h` or `3/day`",
     ),
-    row(&["trust"], 5, "`toolroom.toml`", "there is no", "create one with `toolroom init --project`"),
+    row(
+        &["trust"],
+        5,
+        "`toolroom.toml`",
+        "in this folder or above",
+        "create one with `toolroom init --project`",
+    ),
     row(&["agents", "show", "nobody"], 5, "`nobody`", "there is no agent", "see `toolroom agents`"),
     row(
         &["agents", "set", "bad!id", "--iterations", "9"],
@@ -146,7 +158,7 @@ pub(super) const TABLE: &[Provoked] = &[
         "no file `none.png`",
         "check the name and the current folder",
     ),
-    row(&["chat", ""], 2, "toolroom chat", "say something", "or pipe it in"),
+    row(&["chat", ""], 2, "toolroom chat", "no message given", "or pipe in a message"),
     row(
         &["chat", "--continue", "and now?"],
         3,

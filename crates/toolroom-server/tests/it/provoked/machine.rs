@@ -26,7 +26,7 @@ pub(super) const TABLE: &[Provoked] = &[
             std::fs::remove_file(home.path().join("master.key")).unwrap();
         }),
     row(SUM, 1, "toolroom.db`", "is not a Toolroom database", "move it away or name another file")
-        .after(|home| writes(home, "toolroom.db", "this is a text that somebody put here")),
+        .after(|home| writes(home, "toolroom.db", "this is a text in place of a database")),
     row(SUM, 1, "has schema 99", "this Toolroom knows up to", "`toolroom migrate --back`").after(newer),
     row(
         &["migrate", "--back", "--yes"],
@@ -36,14 +36,8 @@ pub(super) const TABLE: &[Provoked] = &[
         "`toolroom backup restore FILE`",
     )
     .after(newer),
-    row(
-        &["init"],
-        2,
-        "toolroom.toml`",
-        "is already there and stays as it is",
-        "edit it, or move it away first",
-    )
-    .after(|home| writes(home, "toolroom.toml", "")),
+    row(&["init"], 2, "toolroom.toml`", "already exists", "edit it, or move it away first")
+        .after(|home| writes(home, "toolroom.toml", "")),
     row(
         &["backup", "create", "room.tar"],
         2,
@@ -66,8 +60,8 @@ pub(super) const TABLE: &[Provoked] = &[
         &["config", "check", "none.toml"],
         5,
         "`none.toml`",
-        "there is no file",
-        "check its name, and the folder you are in",
+        "no file",
+        "check the name and the current folder",
     ),
     row(
         &["migrate", "--back", "--yes"],
@@ -128,7 +122,7 @@ pub(super) const TABLE: &[Provoked] = &[
 /// A database that a newer version has changed.
 fn newer(home: &Home) {
     use std::os::unix::fs::FileExt;
-    /// Where SQLite keeps the version of whoever uses it.
+    /// Where SQLite keeps the version of the application.
     const USER_VERSION: u64 = 60;
     at_home(home, SUM).ended(0);
     let file = std::fs::File::options().write(true).open(home.path().join("toolroom.db")).unwrap();

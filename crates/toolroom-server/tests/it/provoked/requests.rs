@@ -150,7 +150,13 @@ pub(super) const TABLE: &[Refused] = &[
     ),
     row("GET", "/v1/agents/nobody", "", 404, ["`nobody`", "there is no agent", "see `GET /v1/agents`"]),
     row("DELETE", "/v1/keys/nope", "", 404, ["`nope`", "there is no key", "see `GET /v1/keys`"]),
-    row("DELETE", "/v1/memories/nope", "", 404, ["`nope`", "no memory", "see `GET /v1/memories`"]),
+    row(
+        "DELETE",
+        "/v1/memories/nope",
+        "",
+        404,
+        ["`nope`", "nothing is remembered under", "see `GET /v1/memories`"],
+    ),
     row(
         "PUT",
         "/v1/switches/memry",

@@ -291,7 +291,7 @@ fn a_collector_that_cannot_be_meant_is_told_at_once() {
     let home = Home::new();
     for (config, told) in [
         ("otlp_endpoint = 'http://u:hunter2@127.0.0.1:1'", "keys have their own setting"),
-        ("otlp_endpoint = 'http://127.0.0.1:1'\notlp_key = 'secret:gone'", "there is no secret `gone`"),
+        ("otlp_endpoint = 'http://127.0.0.1:1'\notlp_key = 'secret:gone'", "no secret `gone`"),
         (
             "otlp_endpoint = 'http://127.0.0.1:1'\notlp_key = '$NOWHERE'",
             "the environment variable `NOWHERE` is not set",
