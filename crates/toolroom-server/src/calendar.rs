@@ -7,7 +7,7 @@ use toolroom::redact::Secret;
 use toolroom::scope::ProjectId;
 use toolroom::tool::{ErrorKind, ToolError};
 use toolroom_host::environment;
-use toolroom_tools::builtin::calendar::{CalendarAccount, Calendars};
+use toolroom_tools::builtin::create_calendar_event::{CalendarAccount, Calendars};
 
 use crate::config::{CalendarKeys, SecretRef, ServiceUrl};
 use crate::vault::Vault;
@@ -43,7 +43,10 @@ impl ConfiguredCalendar {
 }
 
 impl Calendars for ConfiguredCalendar {
-    fn of<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Option<CalendarAccount>, ToolError>> {
+    fn for_project<'a>(
+        &'a self,
+        project: &'a ProjectId,
+    ) -> BoxFuture<'a, Result<Option<CalendarAccount>, ToolError>> {
         Box::pin(async move {
             let Some(url) = self.keys.url.as_ref().filter(|_| *project == ProjectId::default()) else {
                 return Ok(None);

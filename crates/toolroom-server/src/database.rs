@@ -1,4 +1,4 @@
-//! The database of our folders, opened.
+//! Opens the database in the data folder, with its change counter and write-ahead file.
 
 use std::io;
 use std::ops::Deref;
@@ -11,26 +11,26 @@ use toolroom_host::folder_lock::FolderLock;
 use toolroom_host::folders::Folders;
 use toolroom_host::write_ahead_file::{self, OrphanedFile};
 use toolroom_host::{process_identity, text_file};
-use toolroom_store::{Store, Words};
+use toolroom_store::{ChangeCounter, ProcessIdentity, Revision, Store, StoreOptions};
 
 use crate::missing_database::{emptied, is_emptied, is_lost, lost};
 
 /// The database inside the data folder.
 pub(crate) const DATABASE: &str = "toolroom.db";
 
-/// The folder of what is promised and not yet in it.
-pub(crate) const INBOX: &str = "inbox";
+/// The folder of write-ahead files.
+pub(crate) const WRITE_AHEAD_FOLDER: &str = "inbox";
 
-/// The file of the notice that it changed.
-pub(crate) const NOTICE: &str = "toolroom.db-notice";
+/// The file of the change counter.
+pub(crate) const CHANGE_COUNTER: &str = "toolroom.db-notice";
 
-/// A database, and our place in its folder: as long as this lives, nobody puts another one there.
-pub(crate) struct OccupiedStore {
+/// An open database. While the lock is held, a restore cannot replace it.
+pub(crate) struct LockedStore {
     pub(crate) store: Store,
-    pub(crate) place: FolderLock,
+    pub(crate) lock: FolderLock,
 }
 
-impl Deref for OccupiedStore {
+impl Deref for LockedStore {
     type Target = Store;
 
     fn deref(&self) -> &Store {
@@ -38,36 +38,39 @@ impl Deref for OccupiedStore {
     }
 }
 
-/// The database of these folders, made if it is missing. What other processes have promised is in it.
-pub(crate) async fn open_store(folders: &Folders) -> anyhow::Result<OccupiedStore> {
+/// Opens the database of these folders, and creates it if it is missing. It contains what other processes have
+/// acknowledged.
+pub(crate) async fn open_store(folders: &Folders) -> anyhow::Result<LockedStore> {
     open(folders, None).await
 }
 
-/// The same for a process that takes many calls: those that change nothing do not wait for the database.
-pub(crate) async fn open_busy_store(folders: &Folders) -> anyhow::Result<OccupiedStore> {
-    let inbox = match write_ahead_file::WriteAheadFile::open(&folders.data.join(INBOX)) {
-        Ok(inbox) => Some(Arc::new(OwnInbox(inbox)) as Arc<dyn toolroom_store::Inbox>),
+/// The same with a write-ahead file, for a process that makes many calls.
+pub(crate) async fn open_store_with_write_ahead(folders: &Folders) -> anyhow::Result<LockedStore> {
+    let file = match write_ahead_file::WriteAheadFile::open(&folders.data.join(WRITE_AHEAD_FOLDER)) {
+        Ok(file) => Some(Arc::new(StoreWriteAheadFile(file)) as Arc<dyn toolroom_store::WriteAheadFile>),
         Err(error) => {
-            tracing::warn!("every call waits for the database: there can be no `{INBOX}`: {error}");
+            tracing::warn!(
+                "cannot open a write-ahead file in `{WRITE_AHEAD_FOLDER}`, every call waits for the database: {error}"
+            );
             None
         }
     };
-    open(folders, inbox).await
+    open(folders, file).await
 }
 
 async fn open(
     folders: &Folders,
-    inbox: Option<Arc<dyn toolroom_store::Inbox>>,
-) -> anyhow::Result<OccupiedStore> {
+    write_ahead: Option<Arc<dyn toolroom_store::WriteAheadFile>>,
+) -> anyhow::Result<LockedStore> {
     let folder = folders.data_folder()?;
-    // Only somebody alone there can tell: others may be making the database this very moment.
+    // Checked under an exclusive lock: another process may be creating the database.
     if is_emptied(folders) && !matches!(FolderLock::exclusive(folder), Ok(None)) && is_emptied(folders) {
         bail!(emptied(folders));
     }
     if is_lost(folders) {
-        tracing::warn!("{}; a new one is begun", lost(folders));
+        tracing::warn!("{}; creating a new one", lost(folders));
     }
-    let place = FolderLock::shared(folder).with_context(|| {
+    let lock = FolderLock::shared(folder).with_context(|| {
         format!("cannot use `{}`; if a backup is being restored there, wait for it", folder.display())
     })?;
     let database = folders.data.join(DATABASE);
@@ -78,39 +81,42 @@ async fn open(
         );
     }
     let database = folders.private_file(DATABASE)?;
-    let us =
-        toolroom_store::Presence { notice: Some(Arc::new(OwnNotice::of(folders))), inbox, ..presence()? };
-    let store = Store::open(&database, us, Arc::new(SystemClock)).await?;
-    // First what the dead left behind: only the living are worth waiting for.
-    adopt(&store, folders).await;
-    write_ahead_file::wait_for_other_processes(&folders.data.join(INBOX)).await;
-    Ok(OccupiedStore { store, place })
+    let counter = Arc::new(StoreChangeCounter::open(folders)) as Arc<dyn ChangeCounter>;
+    let options = StoreOptions { change_counter: Some(counter), write_ahead, ..store_options()? };
+    let store = Store::open(&database, options, Arc::new(SystemClock)).await?;
+    // Replay files of dead processes first, then wait for living ones.
+    replay_orphaned_files(&store, folders).await;
+    write_ahead_file::wait_for_other_processes(&folders.data.join(WRITE_AHEAD_FOLDER)).await;
+    Ok(LockedStore { store, lock })
 }
 
-/// Brings home what processes that are gone had promised. What cannot be now is tried again.
-pub(crate) async fn adopt(store: &Store, folders: &Folders) {
-    let folder = folders.data.join(INBOX);
-    let left = OrphanedFile::find_all(&folder).unwrap_or_else(|error| vec![Err(error)]);
-    for left in left {
-        let adopted = async {
-            let left = left?;
-            store.adopt(&left.lines).await?;
-            anyhow::Ok(left.remove()?)
+/// Replays the write-ahead files of dead processes. A file that cannot be replayed now stays for the next time.
+pub(crate) async fn replay_orphaned_files(store: &Store, folders: &Folders) {
+    let folder = folders.data.join(WRITE_AHEAD_FOLDER);
+    let files = OrphanedFile::find_all(&folder).unwrap_or_else(|error| vec![Err(error)]);
+    for file in files {
+        let replayed = async {
+            let file = file?;
+            store.replay(&file.lines).await?;
+            anyhow::Ok(file.remove()?)
         };
-        if let Err(error) = adopted.await {
-            tracing::warn!("something that was left in `{}` stays there: {error:#}", folder.display());
+        if let Err(error) = replayed.await {
+            tracing::warn!(
+                "cannot replay a write-ahead file in `{}`, keeping it: {error:#}",
+                folder.display()
+            );
         }
     }
 }
 
-// What the store puts into a part has room there.
+// A part of the store fits into a part of the file.
 const _: () = assert!(toolroom_store::PART_BYTES <= write_ahead_file::PART_BYTES);
 
-/// Our own inbox, as the store uses it.
+/// The host's write-ahead file behind the store's trait.
 #[derive(Debug)]
-struct OwnInbox(write_ahead_file::WriteAheadFile);
+struct StoreWriteAheadFile(write_ahead_file::WriteAheadFile);
 
-impl toolroom_store::Inbox for OwnInbox {
+impl toolroom_store::WriteAheadFile for StoreWriteAheadFile {
     fn append(&self, part: usize, line: &[u8]) -> io::Result<()> {
         self.0.append(part, line)
     }
@@ -119,45 +125,43 @@ impl toolroom_store::Inbox for OwnInbox {
         self.0.clear(part)
     }
 
-    fn end(&self) {
+    fn close(&self) {
         self.0.close();
     }
 }
 
-/// This process, as the store is told about it.
-pub(crate) fn presence() -> anyhow::Result<toolroom_store::Presence> {
-    let us = process_identity::ProcessIdentity::current()
+/// Store options of this process, without a change counter and without a write-ahead file.
+pub(crate) fn store_options() -> anyhow::Result<StoreOptions> {
+    let process = process_identity::ProcessIdentity::current()
         .context("cannot find out which process this is (is /proc mounted?)")?;
-    Ok(toolroom_store::Presence {
-        machine: us.machine,
-        process: us.process,
-        is_alive: Arc::new(process_identity::ProcessIdentity::is_alive),
-        notice: None,
-        inbox: None,
-    })
+    Ok(StoreOptions::new(ProcessIdentity {
+        machine: process.machine,
+        process: process.process,
+        probe: Arc::new(process_identity::ProcessIdentity::is_alive),
+    }))
 }
 
-/// Where all processes of these folders see that something changed.
+/// The host's change counter behind the store's trait.
 #[derive(Debug)]
-struct OwnNotice(io::Result<FileCounter>);
+struct StoreChangeCounter(io::Result<FileCounter>);
 
-impl OwnNotice {
-    fn of(folders: &Folders) -> Self {
-        let place = FileCounter::open(&folders.data.join(NOTICE));
-        if let Err(error) = &place {
-            tracing::debug!("every call asks the database what changed: no `{NOTICE}`: {error}");
+impl StoreChangeCounter {
+    fn open(folders: &Folders) -> Self {
+        let counter = FileCounter::open(&folders.data.join(CHANGE_COUNTER));
+        if let Err(error) = &counter {
+            tracing::debug!("cannot open `{CHANGE_COUNTER}`, every call reads its settings: {error}");
         }
-        Self(place)
+        Self(counter)
     }
 }
 
-impl toolroom_store::Notice for OwnNotice {
-    fn read(&self) -> Option<Words> {
+impl ChangeCounter for StoreChangeCounter {
+    fn read(&self) -> Option<Revision> {
         self.0.as_ref().ok()?.read()
     }
 
-    fn change(&self) -> io::Result<()> {
-        // Others may have one, and go by it.
+    fn bump(&self) -> io::Result<()> {
+        // Other processes may have opened it, and rely on it.
         self.0.as_ref().map_err(io::Error::kind)?.bump()
     }
 }

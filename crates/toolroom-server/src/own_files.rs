@@ -8,18 +8,19 @@ use toolroom_host::text_file::{is_folder, is_same};
 
 use crate::app::{CHAT_HISTORY, COMMANDS_HOME};
 use crate::config::FILE_NAME;
-use crate::database::{DATABASE, INBOX, NOTICE};
+use crate::database::{CHANGE_COUNTER, DATABASE, WRITE_AHEAD_FOLDER};
 use crate::gateway::SERVERS;
 
 /// What their names begin with: beside a database lie its log and the copies from before.
 const NAMES: [&str; 4] = [DATABASE, KEY_FILE, FILE_NAME, CHAT_HISTORY];
 
 /// Folders of the data folder in which everything is ours.
-const FOLDERS: [&str; 3] = [INBOX, SERVERS, COMMANDS_HOME];
+const FOLDERS: [&str; 3] = [WRITE_AHEAD_FOLDER, SERVERS, COMMANDS_HOME];
 
 /// The files.
 pub(crate) fn own_files(folders: &Folders) -> Vec<PathBuf> {
-    let own = [DATABASE, NOTICE, FILE_NAME, KEY_FILE, CHAT_HISTORY].map(|name| folders.data.join(name));
+    let own =
+        [DATABASE, CHANGE_COUNTER, FILE_NAME, KEY_FILE, CHAT_HISTORY].map(|name| folders.data.join(name));
     let beside = ["-wal", "-shm"].map(|end| folders.data.join(format!("{DATABASE}{end}")));
     own.into_iter().chain(beside).chain([folders.config.join(FILE_NAME)]).collect()
 }

@@ -7,7 +7,7 @@ use toolroom::redact::Secret;
 use toolroom::scope::ProjectId;
 use toolroom::tool::{ErrorKind, ToolError};
 use toolroom_host::environment;
-use toolroom_tools::builtin::web_search::{Engine, EngineKind, Engines};
+use toolroom_tools::builtin::web_search::{EngineKind, SearchEngine, SearchEngines};
 
 use crate::config::{SearchKeys, SecretRef, ServiceUrl};
 use crate::vault::Vault;
@@ -23,7 +23,7 @@ impl ConfiguredEngines {
         Self { keys, vault }
     }
 
-    async fn engine(&self, kind: EngineKind, project: &ProjectId) -> anyhow::Result<Engine> {
+    async fn engine(&self, kind: EngineKind, project: &ProjectId) -> anyhow::Result<SearchEngine> {
         let said = self.keys.of(kind);
         let key = match key_place(&self.keys, kind) {
             Some(place) => self.vault.key(&place, project).await?.map(Some),
@@ -42,12 +42,15 @@ impl ConfiguredEngines {
             None => (String::new(), Err(format!("it has no address; set `search.{}.url`", kind.as_str()))),
         };
         let opening = said.url.as_ref().and_then(|url| url.opening().cloned());
-        Ok(Engine { kind, url, opening, key })
+        Ok(SearchEngine { kind, url, opening, key })
     }
 }
 
-impl Engines for ConfiguredEngines {
-    fn of<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Vec<Engine>, ToolError>> {
+impl SearchEngines for ConfiguredEngines {
+    fn for_project<'a>(
+        &'a self,
+        project: &'a ProjectId,
+    ) -> BoxFuture<'a, Result<Vec<SearchEngine>, ToolError>> {
         Box::pin(async move {
             let mut engines = Vec::new();
             for kind in asked(&self.keys) {

@@ -17,7 +17,7 @@ const PLACES: [&str; 10] =
 
 const FILES: [&str; 6] = ["HEAD", "config", "config.worktree", "hooks/pre-commit", "commondir", ".git"];
 
-/// One step of somebody at work: in a folder that is there, chosen by number.
+/// One random step: an action in an existing folder, chosen by number.
 #[derive(Debug, Clone)]
 enum Step {
     Folder(usize, &'static str),

@@ -1,4 +1,4 @@
-//! The program and all that came from it, seen from the helper.
+//! The process tree of a program, from the helper's side.
 
 use std::io::Read;
 use std::time::{Duration, Instant};
@@ -19,24 +19,24 @@ use super::limit_monitor::{LimitMonitor, Verdict, reaped_cpu};
 use super::namespace::{InitMessage, Namespaces};
 use super::wire::{self, HelperMessage, KILL, STOP, Task};
 
-/// A program that lives longer is watched.
+/// Programs that run longer are monitored.
 const FIRST_LOOK: Duration = Duration::from_millis(20);
 
-/// Who asked for the end may wait for it as long as they like; without anybody there, tidying up takes no longer.
+/// Maximum grace period if no caller waits any more.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// How long killed processes may take to be gone.
+/// How long killed processes may take to disappear.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
-/// Between two looks whether they are.
+/// Interval of checking for that.
 const MOMENT: Duration = Duration::from_millis(2);
 
-/// The program and all that came from it.
+/// The process tree of a program.
 #[derive(Debug)]
 pub(super) struct Tree {
     began: Instant,
     program: u32,
-    /// Where the program is if it is not our own child.
+    /// The namespaces, if the program is not our own child.
     house: Option<Namespaces>,
     place: Cleanup,
     /// Known once the program itself has ended.
@@ -45,11 +45,11 @@ pub(super) struct Tree {
     is_empty: bool,
     cause: Cause,
     watch: LimitMonitor,
-    /// Tells of every child that ended.
+    /// Signals the death of children.
     deaths: SignalFd,
     wall: Option<Duration>,
     grace: Duration,
-    /// Once all were asked to end: until then they may tidy up.
+    /// Set after SIGTERM: the end of the grace period.
     grace_until: Option<Instant>,
 }
 
@@ -71,25 +71,25 @@ impl Tree {
         }
     }
 
-    /// The same for a program in namespaces of its own.
+    /// For a program in namespaces of its own.
     pub(super) fn in_house(house: Namespaces, task: &Task, deaths: SignalFd) -> Self {
         Self { house: Some(house), ..Self::of(0, task, deaths) }
     }
 
-    /// The same with this to be put back when all has ended.
+    /// Adds the cleanup after the end.
     pub(super) fn with_place(self, place: Cleanup) -> Self {
         Self { place, ..self }
     }
 
-    /// The number of the program.
+    /// The PID of the program.
     pub(super) fn program(&self) -> u32 {
         self.house.as_ref().map_or(self.program, |house| house.program)
     }
 
-    /// Waits until the tree is gone or has to be killed.
+    /// Waits until the tree has ended or must be killed.
     pub(super) fn run(&mut self, lifeline: &ControlSocket) {
         let mut lifeline = Some(lifeline);
-        // Most programs are gone by then, and are never looked at.
+        // Most programs have ended by then, and are never monitored.
         let mut look_at = self.began + FIRST_LOOK;
         loop {
             self.reap();
@@ -101,7 +101,7 @@ impl Tree {
                 self.terminate(Cause::Limit(Limit::Wall));
             }
             if time >= look_at {
-                // Bubblewrap and our first process inside are none of the program's.
+                // Bubblewrap and our init process do not count as the program's.
                 let ours = if self.house.is_some() { 2 } else { 0 };
                 let living = descendants::some_descendants(std::process::id(), self.watch.enough(ours));
                 match self.watch.look(&living, ours, reaped_cpu()) {
@@ -126,12 +126,12 @@ impl Tree {
         }
     }
 
-    /// Whether waiting is at its end: the program left, or had its time to leave.
+    /// Whether to stop waiting: the program has ended, or its grace period is over.
     fn is_over(&self, time: Instant) -> bool {
         self.grace_until.map_or(self.status.is_some(), |until| time >= until)
     }
 
-    /// What came first is why it ends.
+    /// The first cause counts.
     fn because(&mut self, cause: Cause) {
         if self.cause == Cause::Itself {
             self.cause = cause;
@@ -144,7 +144,7 @@ impl Tree {
         descendants::terminate(std::process::id());
     }
 
-    /// Ends without anybody who waits for it.
+    /// Shortens the grace period, because no caller waits any more.
     fn hurry(&mut self) {
         self.grace = self.grace.min(FAREWELL);
         match self.grace_until {
@@ -157,7 +157,7 @@ impl Tree {
         self.began.checked_add(self.wall?)
     }
 
-    /// Waits for a death, a word or the time. A lifeline that was found closed has nothing more to say.
+    /// Waits for a death, a message or the time. A closed control socket is not polled again.
     fn hear(&mut self, lifeline: Option<&ControlSocket>, until: Instant) -> TreeEvent {
         let wait = until.saturating_duration_since(now());
         let wait = Timespec {
@@ -178,7 +178,7 @@ impl Tree {
         if is_told {
             self.hear_from_inside();
         }
-        // Only that there was a death matters, and the reaping follows.
+        // Only the fact of a death matters; reaping follows.
         while let Ok(Some(_)) = self.deaths.read_signal() {}
         let mut word = [0];
         match lifeline.filter(|_| has_word).map(|mut lifeline| lifeline.read(&mut word)) {
@@ -189,7 +189,7 @@ impl Tree {
         }
     }
 
-    /// Takes the next word of the first process inside, which is there or will never come.
+    /// Reads the next message of the init process, which is available or will never come.
     fn hear_from_inside(&mut self) {
         let Some(house) = &mut self.house else { return };
         let word = house.words.as_mut().map(wire::read::<InitMessage>);
@@ -200,7 +200,7 @@ impl Tree {
         }
     }
 
-    /// Ends everything in the namespaces at one stroke, that not even those who multiply can outrun.
+    /// Kills everything in the namespaces at once, which even fork bombs cannot escape.
     fn pull_down(&self) {
         let keeper = self.house.as_ref().and_then(|house| i32::try_from(house.keeper).ok());
         if let Some(keeper) = keeper.and_then(Pid::from_raw)
@@ -210,12 +210,12 @@ impl Tree {
         }
     }
 
-    /// While it is not reaped its number is its own.
+    /// A PID is valid until it is reaped.
     fn keeper_is_ours(&self) -> bool {
         self.house.as_ref().is_some_and(|house| !house.is_gone)
     }
 
-    /// Takes the dead off the list of processes.
+    /// Reaps dead children.
     fn reap(&mut self) {
         let program = self.program_pid();
         let peek = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -224,8 +224,8 @@ impl Tree {
             && let Ok(Some(_)) = waitid(WaitId::Pid(program), peek)
             && self.cause == Cause::Itself
         {
-            // While it is not reaped its number is its own, and so is that of its group: one stroke, that not even
-            // those who multiply can outrun.
+            // Until it is reaped its PID is valid, and so is its process group: killing the group at once stops even fork
+            // bombs.
             let _ = kill_process_group(program, Signal::KILL);
         }
         loop {
@@ -242,7 +242,7 @@ impl Tree {
         }
     }
 
-    /// Notes that bubblewrap is gone, if it is.
+    /// Notes that bubblewrap has ended, if it has.
     fn miss(&mut self, pid: Pid) {
         if let Some(house) = &mut self.house
             && pid.as_raw_nonzero().get().unsigned_abs() == house.keeper
@@ -251,7 +251,7 @@ impl Tree {
         }
     }
 
-    /// Kills what is left, reaps it, and says how all this ended.
+    /// Kills and reaps the rest, and reports the end.
     pub(super) fn end(&mut self) -> HelperMessage {
         if let (None, Some(program)) = (self.status, self.program_pid()) {
             let _ = kill_process_group(program, Signal::KILL);
@@ -265,7 +265,7 @@ impl Tree {
             while let Ok(Some(_)) = self.deaths.read_signal() {}
             self.reap();
         }
-        // What was said last may not have been heard.
+        // The last message may not have been read yet.
         while self.status.is_none() && self.house.as_ref().is_some_and(|house| house.words.is_some()) {
             self.hear_from_inside();
         }
@@ -302,7 +302,7 @@ pub(super) fn status_of(status: WaitStatus) -> Status {
     status.exit_status().map_or_else(by_signal, Status::Exited)
 }
 
-/// Some limits are held by the kernel, which tells them by a signal.
+/// Some limits are enforced by the kernel, which sends a signal.
 fn told_by(status: Status) -> Cause {
     match status {
         Status::Signalled(signal) if signal == Signal::XCPU.as_raw() => Cause::Limit(Limit::Cpu),

@@ -1,4 +1,4 @@
-//! The home of confined programs.
+//! The home folder of confined programs.
 
 use std::io;
 use std::path::Path;
@@ -7,8 +7,8 @@ use super::user::User;
 use crate::folders::make_private;
 use crate::owner::give_to;
 
-/// Makes a home, or a folder in it, for confined programs that work in this workspace, if it is missing. If we are root
-/// it is given to the user whom they become there. Blocks.
+/// Creates the home folder, or a folder in it, if missing. If we are root, it gets the owner that programs of this
+/// workspace run as. Blocks.
 pub fn make_home(home: &Path, workspace: &Path) -> io::Result<()> {
     make_private(home)?;
     Ok(give_to(User::of_folder(workspace)?, home)?)

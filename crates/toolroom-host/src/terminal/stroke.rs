@@ -1,4 +1,4 @@
-//! What somebody does who writes a text.
+//! Input of the editor.
 
 use std::io;
 
@@ -11,11 +11,11 @@ pub(super) enum Stroke {
     Key(Key),
     Move(Move),
     Pasted(String),
-    /// The terminal went away.
+    /// The terminal was closed.
     Gone,
 }
 
-/// The next stroke; `None` when the person's time is up.
+/// The next stroke; `None` on timeout.
 pub(super) fn next_stroke(read: impl FnMut(KeyTimeout) -> io::Result<Byte>) -> io::Result<Option<Stroke>> {
     let mut bytes = ByteSource::new(read);
     loop {

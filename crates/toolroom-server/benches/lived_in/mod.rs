@@ -10,7 +10,7 @@ use toolroom::Toolroom;
 use toolroom::call::{CallRequest, Outcome};
 use toolroom::clock::SystemClock;
 use toolroom::tool::{Arguments, Effect};
-use toolroom_store::{Presence, Store};
+use toolroom_store::{ProcessIdentity, Store, StoreOptions};
 
 use crate::ticket::{echo, ticket};
 
@@ -27,9 +27,9 @@ pub(crate) fn folder() -> std::io::Result<TempDir> {
 
 pub(crate) async fn open(database: &Path) -> Result<Store, Box<dyn Error>> {
     let us = toolroom_host::process_identity::ProcessIdentity::current()?;
-    let is_alive = Arc::new(toolroom_host::process_identity::ProcessIdentity::is_alive);
-    let presence = Presence { machine: us.machine, process: us.process, is_alive, notice: None, inbox: None };
-    Ok(Store::open(database, presence, Arc::new(SystemClock)).await?)
+    let probe = Arc::new(toolroom_host::process_identity::ProcessIdentity::is_alive);
+    let process = ProcessIdentity { machine: us.machine, process: us.process, probe };
+    Ok(Store::open(database, StoreOptions::new(process), Arc::new(SystemClock)).await?)
 }
 
 pub(crate) fn room(store: &Store) -> Result<Toolroom, Box<dyn Error>> {

@@ -15,13 +15,13 @@ use toolroom_host::replacement::{Replacement, is_there, keep_aside, replace, wit
 use toolroom_host::sandbox::confirm;
 use toolroom_host::seal::{KEY_FILE, KeyHome, KeyRing, MasterKey};
 use toolroom_host::work_folder::WorkFolder;
-use toolroom_store::{InstanceSeen, Store, StoreError};
+use toolroom_store::{InstanceStatus, Store, StoreError};
 
 use super::error::BackupError;
 use super::manifest::Manifest;
 use super::verify::{Examined, KeyUsed, SealedSeen};
 use crate::config::FILE_NAME;
-use crate::database::{DATABASE, presence};
+use crate::database::{DATABASE, store_options};
 
 /// What SQLite keeps beside a database that is open, or was left by a process that died.
 pub(super) const WRITE_AHEAD_LOG: &str = "-wal";
@@ -185,8 +185,8 @@ fn in_use(who: String, folder: &Path) -> BackupError {
 /// Makes sure that nobody uses the database that is to be replaced, and that nothing of it is in the log beside it.
 /// Says why if it cannot be opened: then there is nobody who could use it.
 async fn look_at_present(database: &Path, folders: &Folders) -> Result<Option<String>, BackupError> {
-    let us = presence().map_err(BackupError::Presence)?;
-    let store = match Store::open(database, us, Arc::new(SystemClock)).await {
+    let options = store_options().map_err(BackupError::Presence)?;
+    let store = match Store::open(database, options, Arc::new(SystemClock)).await {
         Ok(store) => store,
         Err(newer @ StoreError::Newer { .. }) => return Err(BackupError::PresentIsNewer(newer)),
         Err(locked @ StoreError::Locked(_)) => return Err(locked.into()),
@@ -199,7 +199,7 @@ async fn look_at_present(database: &Path, folders: &Folders) -> Result<Option<St
         Ok(health) => health,
         Err(error) => return Ok(Some(error.to_string())),
     };
-    let living = |instance: &&InstanceSeen| !instance.is_this && instance.is_alive != Some(false);
+    let living = |instance: &&InstanceStatus| !instance.is_this && instance.is_alive != Some(false);
     if let Some(other) = health.instances.iter().find(living) {
         return Err(in_use(format!("process {} on `{}` is", other.process, other.machine), &folders.data));
     }

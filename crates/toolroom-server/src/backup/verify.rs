@@ -10,13 +10,13 @@ use toolroom_host::archive::{ArchiveError, ArchiveReader, Member};
 use toolroom_host::folders::Folders;
 use toolroom_host::seal::{KEY_FILE, KeyHome, KeyRing, MasterKey, SealError};
 use toolroom_host::work_folder::WorkFolder;
-use toolroom_store::{Sealed, Store, inspect};
+use toolroom_store::{SealedValue, Store, inspect};
 use zeroize::Zeroizing;
 
 use super::error::BackupError;
 use super::manifest::{MANIFEST, MAX_BYTES, MEMBERS, Manifest, Rows};
 use crate::config::{FILE_NAME, Layer, MAX_FILE_BYTES, load};
-use crate::database::{DATABASE, presence};
+use crate::database::{DATABASE, store_options};
 use crate::vault::place_purpose;
 
 /// Room for a key, however it is written.
@@ -209,10 +209,10 @@ impl Examined {
             self.problems.push(format!("`{MANIFEST}` is wrong about what is in `{DATABASE}`"));
         }
         // What was extracted is thrown away, so it may be opened like any other, and migrated.
-        let us = presence().map_err(BackupError::Presence)?;
-        let sealed = match Store::open(database, us, Arc::new(SystemClock)).await {
+        let options = store_options().map_err(BackupError::Presence)?;
+        let sealed = match Store::open(database, options, Arc::new(SystemClock)).await {
             Ok(store) => {
-                let sealed = store.all_sealed().await?;
+                let sealed = store.sealed_values().await?;
                 store.shutdown().await?;
                 sealed
             }
@@ -237,10 +237,10 @@ impl Examined {
     }
 
     /// How much of what is sealed opens. A key of this place may simply be another one; the key inside may not.
-    fn try_key(&mut self, ring: &KeyRing, key: KeyUsed, sealed: &[Sealed]) -> usize {
+    fn try_key(&mut self, ring: &KeyRing, key: KeyUsed, sealed: &[SealedValue]) -> usize {
         let mut opened = 0;
         for sealed in sealed {
-            match ring.open(&place_purpose(&sealed.place), &sealed.bytes) {
+            match ring.open(&place_purpose(&sealed.location), &sealed.bytes) {
                 Ok(_) => opened += 1,
                 Err(SealError::UnknownKey { .. }) if key == KeyUsed::Here => {}
                 Err(error) => self.problem(&error),

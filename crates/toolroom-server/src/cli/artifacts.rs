@@ -75,7 +75,7 @@ pub(super) async fn run(
 }
 
 async fn list(app: &App, scope: &Scope, limit: u32, output: Output) -> anyhow::Result<Exit> {
-    let stored = app.store.kept_artifacts(scope, limit).await?;
+    let stored = app.store.stored_artifacts(scope, limit).await?;
     if output.is_json() {
         output.document(&stored)?;
     } else if stored.is_empty() {
@@ -134,7 +134,7 @@ async fn save(
 
 async fn find(app: &App, scope: &Scope, id: &str) -> anyhow::Result<Artifact> {
     let id = match id {
-        "last" => match app.store.kept_artifacts(scope, 1).await?.pop() {
+        "last" => match app.store.stored_artifacts(scope, 1).await?.pop() {
             Some(newest) => newest.id,
             None => return Err(Missing("no artifacts stored yet".to_owned()).into()),
         },

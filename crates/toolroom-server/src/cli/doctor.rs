@@ -5,11 +5,11 @@ use std::io::{self, IsTerminal};
 use anstyle::Style;
 use clap::Args;
 use toolroom_host::environment;
-use toolroom_tools::builtin::doctor::{Checkup, Finding, Gravity, Report};
+use toolroom_tools::builtin::doctor::{Checkup, Finding, Report, Severity};
 
 use super::console::exit::Exit;
 use super::console::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, visible};
-use crate::examination::Examination;
+use crate::doctor::Doctor;
 
 /// Sections of the report: every check belongs to one.
 const GROUPS: [(&str, &[&str]); 5] = [
@@ -27,15 +27,15 @@ const NAME_CHARS: usize = 9;
 pub(super) struct DoctorArgs {}
 
 pub(super) async fn run(settings: &[String], _args: DoctorArgs, output: &Output) -> anyhow::Result<Exit> {
-    let report = Examination::of_environment(settings).report().await;
+    let report = Doctor::from_environment(settings).report().await;
     if output.is_json() {
         output.document(&report)?;
     } else {
         output.data(&text(&report, SeverityMarks::for_terminal()))?;
     }
     Ok(match report.status {
-        Gravity::Ok | Gravity::Warning => Exit::Done,
-        Gravity::Error => Exit::Failed,
+        Severity::Ok | Severity::Warning => Exit::Done,
+        Severity::Error => Exit::Failed,
     })
 }
 
@@ -52,14 +52,14 @@ impl SeverityMarks {
         if io::stdout().is_terminal() && !is_plain { Self::Signs } else { Self::Words }
     }
 
-    const fn mark(self, gravity: Gravity) -> &'static str {
-        match (self, gravity) {
-            (Self::Signs, Gravity::Ok) => "✓",
-            (Self::Signs, Gravity::Warning) => "⚠",
-            (Self::Signs, Gravity::Error) => "✗",
-            (Self::Words, Gravity::Ok) => "ok     ",
-            (Self::Words, Gravity::Warning) => "warning",
-            (Self::Words, Gravity::Error) => "error  ",
+    const fn mark(self, severity: Severity) -> &'static str {
+        match (self, severity) {
+            (Self::Signs, Severity::Ok) => "✓",
+            (Self::Signs, Severity::Warning) => "⚠",
+            (Self::Signs, Severity::Error) => "✗",
+            (Self::Words, Severity::Ok) => "ok     ",
+            (Self::Words, Severity::Warning) => "warning",
+            (Self::Words, Severity::Error) => "error  ",
         }
     }
 
@@ -71,11 +71,11 @@ impl SeverityMarks {
     }
 }
 
-const fn style(gravity: Gravity) -> Style {
-    match gravity {
-        Gravity::Ok => GREEN,
-        Gravity::Warning => YELLOW,
-        Gravity::Error => RED,
+const fn style(severity: Severity) -> Style {
+    match severity {
+        Severity::Ok => GREEN,
+        Severity::Warning => YELLOW,
+        Severity::Error => RED,
     }
 }
 
@@ -94,8 +94,8 @@ fn text(report: &Report, marks: SeverityMarks) -> String {
 }
 
 fn line(text: &mut String, name: &str, finding: &Finding, marks: SeverityMarks) {
-    let style = style(finding.gravity);
-    let mark = marks.mark(finding.gravity);
+    let style = style(finding.severity);
+    let mark = marks.mark(finding.severity);
     let details = visible(&finding.details);
     text.push_str(&format!("  {style}{mark}{style:#} {name:<NAME_CHARS$} {details}"));
     if let Some(code) = finding.code {
@@ -108,14 +108,16 @@ fn line(text: &mut String, name: &str, finding: &Finding, marks: SeverityMarks) 
 }
 
 fn summary(report: &Report) -> String {
-    let count = |gravity: Gravity| {
+    let count = |severity: Severity| {
         let findings = report.checks.iter().flat_map(|(_, check)| check.findings());
-        findings.filter(|finding| finding.gravity == gravity).count()
+        findings.filter(|finding| finding.severity == severity).count()
     };
-    let parts = [(Gravity::Error, count(Gravity::Error)), (Gravity::Warning, count(Gravity::Warning))];
+    let parts = [(Severity::Error, count(Severity::Error)), (Severity::Warning, count(Severity::Warning))];
     let parts = parts.into_iter().filter(|(_, count)| *count > 0);
     let parts: Vec<String> = parts
-        .map(|(gravity, count)| format!("{count} {}{}", gravity.as_str(), if count == 1 { "" } else { "s" }))
+        .map(|(severity, count)| {
+            format!("{count} {}{}", severity.as_str(), if count == 1 { "" } else { "s" })
+        })
         .collect();
     let style = style(report.status);
     match parts.is_empty() {
@@ -130,7 +132,7 @@ mod tests {
 
     #[tokio::test]
     async fn every_check_is_shown() {
-        let report = Examination::of_environment(&[]).report().await;
+        let report = Doctor::from_environment(&[]).report().await;
         for (name, _) in &report.checks {
             assert!(GROUPS.iter().any(|(_, names)| names.contains(name)), "{name} is in no group");
             assert!(name.len() <= NAME_CHARS);

@@ -247,9 +247,9 @@ fn row(key: &KeyRecord, holds: bool) -> Vec<String> {
 
 fn issue_error(error: IssueError) -> anyhow::Error {
     match error {
-        IssueError::Order(text) | IssueError::Standing(text) => Usage(text).into(),
+        IssueError::Order(text) | IssueError::Conflict(text) => Usage(text).into(),
         IssueError::Missing(text) => Missing(text).into(),
-        IssueError::Beyond(text) => Refused(text).into(),
+        IssueError::Forbidden(text) => Refused(text).into(),
         error @ (IssueError::Store(_) | IssueError::Seal(_)) => error.into(),
     }
 }

@@ -84,7 +84,7 @@ fn report<'a>(database: &'a Path, plan: Option<&MigrationPlan>) -> MigrationRepo
         database,
         found: plan.map(|plan| plan.found),
         known: newest_schema(),
-        steps: steps.map(|step| MigrationStep { schema: step.schema, brings: step.brings }).collect(),
+        steps: steps.map(|step| MigrationStep { schema: step.schema, brings: step.adds }).collect(),
         copy: plan.and_then(|plan| plan.copy(is_there)),
         done: false,
     }

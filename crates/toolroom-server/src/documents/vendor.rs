@@ -26,7 +26,7 @@ impl<'a> ModelsDocument<'a> {
     /// `all` includes vendors that are not configured.
     pub(crate) fn of(config: &Config, directory: &'a Directory, all: bool) -> Self {
         let chain = config.model.clone().unwrap_or_default().0;
-        let model = chain.first().cloned().or_else(|| directory.usual());
+        let model = chain.first().cloned().or_else(|| directory.default_model());
         let vendors = directory.vendors().iter().filter(|vendor| all || vendor.is_configured());
         Self { model, chain, vendors: vendors.map(ListedVendor::of).collect() }
     }
@@ -91,7 +91,7 @@ impl<'a> ListedVendor<'a> {
             base_url: vendor.base_url().map(|url| url.to_string()),
             key_from: vendor.key_from(),
             problem: vendor.problem().map(|problem| with_causes(&problem)),
-            model: vendor.usual(),
+            model: vendor.default_model(),
             models: known.map(ListedModel::of).collect(),
         }
     }

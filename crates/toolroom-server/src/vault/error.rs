@@ -1,7 +1,7 @@
 //! What can go wrong with secrets and their key, told apart.
 
 use toolroom_host::seal::{KEY_VARIABLE, RotationProblem, SealError};
-use toolroom_store::{SealedPlace, StoreError};
+use toolroom_store::{SealedLocation, StoreError};
 
 /// Why something cannot be kept or opened. For the operator, never for a model.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +25,7 @@ pub enum VaultError {
     #[error("the key is not changed, because {} cannot be opened", Told(place))]
     Unopened {
         /// What it is.
-        place: SealedPlace,
+        place: SealedLocation,
         /// Why not.
         #[source]
         source: SealError,
@@ -57,15 +57,15 @@ impl VaultError {
 }
 
 /// A place, and how to get rid of what is there.
-struct Told<'a>(&'a SealedPlace);
+struct Told<'a>(&'a SealedLocation);
 
 impl std::fmt::Display for Told<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.0 {
-            SealedPlace::Secret { name, .. } => {
+            SealedLocation::Secret { name, .. } => {
                 write!(formatter, "the secret `{name}` (`toolroom secrets remove {name}` removes it)")
             }
-            SealedPlace::Approval { call } => {
+            SealedLocation::Approval { call } => {
                 write!(formatter, "the parked call `{call}` (`toolroom approvals deny {call}` removes it)")
             }
         }

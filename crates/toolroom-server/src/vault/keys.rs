@@ -77,12 +77,12 @@ impl Vault {
         let former = ring.and_then(KeyRing::rotation).map(|change| change.from);
         let keys = ring.map(KeyRing::sealing_key).into_iter().chain(former);
         let beginnings: Vec<Vec<u8>> = keys.map(beginning).collect();
-        self.store.know_keys(beginnings.iter().map(Vec::as_slice));
+        self.store.set_sealing_keys(beginnings.iter().map(Vec::as_slice));
     }
 
     /// Looks whether the key is lost, so that [`Seal::seal`], which cannot ask the database, knows it.
     pub(super) async fn look_for_key(&self) -> Result<(), VaultError> {
-        let lost = self.ring()?.is_none() && !self.store.all_sealed().await?.is_empty();
+        let lost = self.ring()?.is_none() && !self.store.sealed_values().await?.is_empty();
         self.key_is_lost.store(lost, Ordering::SeqCst);
         Ok(())
     }

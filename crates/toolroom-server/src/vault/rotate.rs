@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use toolroom_host::seal::{KeyHome, KeyId, KeyRing, RotationProblem, SealError, key_of};
-use toolroom_store::{Resealed, Sealed, StoreError};
+use toolroom_store::{ResealedValue, SealedValue, StoreError};
 
 use super::error::VaultError;
 use super::keys::Vault;
@@ -74,7 +74,7 @@ impl Vault {
     }
 
     async fn try_change_key(&self, begin: Begin) -> Result<Option<KeyChange>, VaultError> {
-        let sealed = self.store.all_sealed().await?;
+        let sealed = self.store.sealed_values().await?;
         let Some(mut ring) = KeyRing::load(&self.folders)? else {
             return if sealed.is_empty() { Ok(None) } else { Err(self.no_key()) };
         };
@@ -89,7 +89,7 @@ impl Vault {
         let mut resealed = self.reseal_all(&ring).await?;
         loop {
             tokio::time::sleep(QUIET).await;
-            let sealed = self.store.all_sealed().await?;
+            let sealed = self.store.sealed_values().await?;
             if sealed.iter().all(|sealed| key_of(&sealed.bytes) == Some(change.to)) {
                 break;
             }
@@ -104,9 +104,9 @@ impl Vault {
     async fn reseal_all(&self, ring: &KeyRing) -> Result<usize, VaultError> {
         let mut round = 1;
         loop {
-            let sealed = self.store.all_sealed().await?;
+            let sealed = self.store.sealed_values().await?;
             let values = sealed.into_iter().map(|sealed| reseal(ring, sealed));
-            let values = values.collect::<Result<Vec<Resealed>, VaultError>>()?;
+            let values = values.collect::<Result<Vec<ResealedValue>, VaultError>>()?;
             let count = values.len();
             match self.store.reseal(values).await {
                 Err(StoreError::SealedMeanwhile) if round < ROUNDS => round += 1,
@@ -117,12 +117,14 @@ impl Vault {
 }
 
 /// The same under the key that seals now.
-fn reseal(ring: &KeyRing, sealed: Sealed) -> Result<Resealed, VaultError> {
-    let purpose = place_purpose(&sealed.place);
+fn reseal(ring: &KeyRing, sealed: SealedValue) -> Result<ResealedValue, VaultError> {
+    let purpose = place_purpose(&sealed.location);
     match ring.open(&purpose, &sealed.bytes) {
-        Ok(plain) => {
-            Ok(Resealed { new: ring.seal(&purpose, &plain)?, place: sealed.place, old: sealed.bytes })
-        }
-        Err(source) => Err(VaultError::Unopened { place: sealed.place, source }),
+        Ok(plain) => Ok(ResealedValue {
+            new: ring.seal(&purpose, &plain)?,
+            location: sealed.location,
+            old: sealed.bytes,
+        }),
+        Err(source) => Err(VaultError::Unopened { place: sealed.location, source }),
     }
 }

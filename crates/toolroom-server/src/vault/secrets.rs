@@ -11,7 +11,7 @@ use toolroom::redact::{RedactionError, Redactions, Redactor, Secret};
 use toolroom::scope::ProjectId;
 use toolroom_host::environment;
 use toolroom_host::seal::{KeyHome, KeyRing, RotationProblem, SealError, key_of};
-use toolroom_store::{SealedPlace, SealedSecret, StoreError};
+use toolroom_store::{SealedLocation, SealedSecret, StoreError};
 
 use super::error::VaultError;
 use super::keys::{Vault, lock};
@@ -133,7 +133,7 @@ impl Vault {
         for _ in 0..TRIES {
             let ring = match self.ring_again()? {
                 Some(ring) => ring,
-                None if !self.store.all_sealed().await?.is_empty() => return Err(self.no_key()),
+                None if !self.store.sealed_values().await?.is_empty() => return Err(self.no_key()),
                 None => {
                     let ring = self.new_ring()?;
                     new_key = match ring.home() {
@@ -174,9 +174,9 @@ impl Vault {
                 }
             };
         }
-        let sealed = self.store.all_sealed().await?;
+        let sealed = self.store.sealed_values().await?;
         match sealed.iter().find(|sealed| key_of(&sealed.bytes) != Some(ring.sealing_key())) {
-            Some(other) => Ok(ring.open(&place_purpose(&other.place), &other.bytes).map(drop)?),
+            Some(other) => Ok(ring.open(&place_purpose(&other.location), &other.bytes).map(drop)?),
             // It has gone meanwhile.
             None => Ok(()),
         }
@@ -203,10 +203,10 @@ impl Vault {
 }
 
 /// What something was sealed for, by where it is kept.
-pub(crate) fn place_purpose(place: &SealedPlace) -> String {
+pub(crate) fn place_purpose(place: &SealedLocation) -> String {
     match place {
-        SealedPlace::Secret { project, name } => purpose(project, name),
-        SealedPlace::Approval { call } => toolroom::approval::purpose(call),
+        SealedLocation::Secret { project, name } => purpose(project, name),
+        SealedLocation::Approval { call } => toolroom::approval::purpose(call),
     }
 }
 

@@ -183,7 +183,7 @@ fn agents_with_trouble_are_told_and_break_nothing() {
     assert!(told.contains("no tool here fits `calculater`") && told.contains("`nobody`"), "{told}");
     let doctor = home.run(&["doctor"]);
     let told = format!("{}{}", doctor.out, doctor.err);
-    assert!(told.contains("the agent `baker` cannot be asked: no vendor here is called `opnai`"), "{told}");
+    assert!(told.contains("the agent `baker` cannot be used: no vendor here is called `opnai`"), "{told}");
     assert!(told.contains("did you mean `openai`?") && told.contains("agents show baker"), "{told}");
     assert!(told.contains("agent.cook.models"), "{told}");
 }

@@ -107,7 +107,7 @@ fn what_makes_no_sense_is_told_and_nothing_is_sent() {
     check(&["chat", ""], 2, "say something");
     check(&["chat", "how", "are", "you?"], 2, "put it in quotes");
     check(&["chat", "hi", "--model", "nonsense"], 2, "--model:");
-    check(&["chat", "hi", "--model", "nobody/knows"], 2, "no vendor is called `nobody`");
+    check(&["chat", "hi", "--model", "nobody/knows"], 2, "unknown vendor `nobody`");
     check(&["chat", "hi", "--agent", "nobody"], 5, "there is no agent `nobody`");
     check(&["chat", "hi", "--continue"], 5, "no conversation to continue");
     check(&["chat", "hi", "--continue=nothing"], 5, "no conversation `nothing`");

@@ -11,7 +11,7 @@ use toolroom::clock::SystemClock;
 use toolroom::scope::ProjectId;
 use toolroom_host::folders::Folders;
 use toolroom_host::seal::KeyRing;
-use toolroom_store::{Presence, Store};
+use toolroom_store::{ProcessIdentity, Store, StoreOptions};
 
 use crate::home::{Home, Ran, ran};
 use crate::scripted_model::{Line, ScriptedModel};
@@ -67,14 +67,13 @@ fn keep(home: &Home, secrets: &[(&str, &str)]) {
     let project = ProjectId::default();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let us = Presence {
+        let identity = ProcessIdentity {
             machine: "m".to_owned(),
             process: "p".to_owned(),
-            is_alive: Arc::new(|_| Some(true)),
-            notice: None,
-            inbox: None,
+            probe: Arc::new(|_| Some(true)),
         };
-        let store = Store::open(&database(home), us, Arc::new(SystemClock)).await.unwrap();
+        let store =
+            Store::open(&database(home), StoreOptions::new(identity), Arc::new(SystemClock)).await.unwrap();
         for (name, value) in secrets {
             let purpose = toolroom_server::vault::purpose(&project, name);
             let sealed = ring.seal(&purpose, value.as_bytes()).unwrap();
@@ -113,9 +112,9 @@ fn models_memories_and_conversations_are_told_where_they_are() {
     home.run(&["call", "memory_store", "key=colour", "content=green"]).ended(0);
     home.run(&["chat", "hi"]).ended(0);
     let checks = examined(&home, 0)["checks"].clone();
-    assert_eq!(checks["memory"]["details"], "1 thing remembered", "{checks}");
+    assert_eq!(checks["memory"]["details"], "1 memory", "{checks}");
     assert_eq!(checks["sessions"]["details"], "1 conversation", "{checks}");
-    assert!(checks["provider"]["details"].as_str().unwrap().starts_with("`lab/m` answers"), "{checks}");
+    assert!(checks["provider"]["details"].as_str().unwrap().starts_with("default: `lab/m`"), "{checks}");
     assert!(checks["context"]["details"].as_str().unwrap().contains("32000 tokens"), "{checks}");
     // One that is to be asked and cannot be is told, with what to look at.
     let config = std::fs::read_to_string(home.path().join("toolroom.toml")).unwrap();

@@ -53,11 +53,11 @@ fn a_program_is_lost_with_its_process_and_one_that_had_ended_is_not() {
     let command = lost["command"].as_str().unwrap();
     assert!(command.contains(&mark) && !command.contains("canary-4711"), "{lost}");
     assert!(lost["started_at"].as_str().unwrap().starts_with("20"), "{lost}");
-    assert!(lost["note"].as_str().unwrap().contains("ended with the process"), "{lost}");
+    assert!(lost["note"].as_str().unwrap().contains("ended with the Toolroom process"), "{lost}");
     let ended = &told[0]["finished"][1];
     assert_eq!((&ended["status"], &ended["exit_code"]), (&json!("finished"), &json!(3)));
     assert_eq!((&told[1]["status"], &told[1]["stdout"]), (&json!("lost"), &json!("")));
-    assert!(told[1]["note"].as_str().unwrap().contains("what it printed is gone"), "{}", told[1]);
+    assert!(told[1]["note"].as_str().unwrap().contains("its output is gone"), "{}", told[1]);
     assert!(told[2]["note"].as_str().unwrap().contains("nothing to kill"), "{}", told[2]);
     assert_eq!(told[3], json!({"success": true, "session_id": "bg-1"}));
     assert!(told[4]["error"].as_str().unwrap().contains("no `bg-1`"), "{}", told[4]);

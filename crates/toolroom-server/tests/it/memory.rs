@@ -139,7 +139,7 @@ fn four_hits_are_too_few_even_for_the_operator() {
     let call = home.run(&[&PROMOTION[..], &["--json"]].concat()).ended(4).call_id();
     home.run(&["approvals", "approve", &call]).ended(0);
     let refused = home.run(&["call", "--resume", &call]).ended(1);
-    assert!(refused.err.contains("`euros` has a count of 4, and 5 are needed"), "{refused:?}");
+    assert!(refused.err.contains("`euros` was confirmed 4 times, and 5 are needed"), "{refused:?}");
     assert_eq!(keys(&home, &[]), ["euros", "city"]);
 }
 

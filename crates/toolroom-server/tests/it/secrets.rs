@@ -130,7 +130,7 @@ fn bad_names_and_values_are_refused_and_change_nothing() {
 }
 
 #[test]
-fn a_value_with_few_possibilities_is_kept_with_a_warning_of_what_cannot_be_hidden() {
+fn a_weak_value_is_stored_with_a_warning() {
     let home = Home::new();
     for (value, why) in [
         ("20260131", "easy to guess (digits alone)"),

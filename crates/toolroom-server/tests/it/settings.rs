@@ -158,7 +158,7 @@ fn what_cannot_be_read_or_makes_no_sense_changes_nothing() {
         header(document, json!({"secret": "kept"}));
         document["projects"][local]["servers"][0]["reached"]["url"] = json!("http://evil.example/mcp");
     };
-    refuses(&over_http, "others can listen");
+    refuses(&over_http, "unencrypted");
     let program = |document: &mut Value, fields: Value| {
         let mut reached = json!({"transport": "stdio", "command": "/bin/true", "profile": "workspace"});
         reached.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -267,7 +267,7 @@ fn changes_made_during_the_prompt_are_not_undone() {
     sitting.sees("set 2? [y/N]");
     home.run(&["mcp", "disable", "far"]).ended(0);
     sitting.types("y\n");
-    sitting.leaves().ended(1).shows("was changed by somebody else meanwhile");
+    sitting.leaves().ended(1).shows("was changed meanwhile");
     let left = exported(&home);
     assert_eq!(left["projects"][0]["servers"][0]["is_enabled"], false, "{left}");
     assert_eq!(left["projects"][0]["tools"], json!({}), "all of it or nothing: {left}");

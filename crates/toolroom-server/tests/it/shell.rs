@@ -59,7 +59,7 @@ fn a_command_does_not_fill_the_disk() {
     for (command, told) in [
         (
             "while :; do i=$((i+1)); head -c 1000000 /dev/zero > $i; done",
-            "it filled more of the disk than it may",
+            "it used more disk space than allowed",
         ),
         ("head -c 5000000 /dev/zero > /tmp/x", "No space left on device"),
     ] {
@@ -135,7 +135,7 @@ fn one_text_tells_all_of_a_command() {
     assert_eq!(shop.text("echo err >&2"), "[stderr]\nerr\n");
     assert_eq!(shop.text("exit 1"), "[exit code: 1]");
     let late = shop.result("run_command", &json!({"command": "echo so far; sleep 600", "timeout": 1}));
-    assert_eq!(late, "so far\n[timed out after 1 s, and ended with everything it had started]");
+    assert_eq!(late, "so far\n[timed out after 1 s, and ended with all processes it had started]");
     let long = shop.text("seq 100000");
     assert!(long.starts_with("1\n2\n") && long.ends_with("99999\n100000\n"), "{long}");
     assert!((49_000..=50_000).contains(&long.chars().count()) && long.matches("left out").count() == 1);

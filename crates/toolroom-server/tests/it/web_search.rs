@@ -74,8 +74,8 @@ fn engines_are_asked_in_order_and_each_failure_has_its_reason() {
                 {"title": "Old", "url": "http://old.example/", "description": "", "age": "2019-01-02"},
             ],
             "failed": [
-                {"provider": "brave", "reason": "too much was asked of it (status 429)"},
-                {"provider": "tavily", "reason": "it answered with status 302"},
+                {"provider": "brave", "reason": "too many requests (status 429)"},
+                {"provider": "tavily", "reason": "responded with status 302"},
             ],
         });
         assert_eq!(answer, expected);
@@ -105,8 +105,8 @@ fn what_nobody_answers_is_an_error_with_every_reason() {
         let error = search(&set_up(CONFIG), &[]).ended(1).json()["error"].clone();
         assert_eq!(
             error["message"],
-            "no search engine has answered; brave: it does not take the key (status 403); tavily: its answer is not \
-             what such an engine answers; searxng: none of those behind it answered (google, bing)",
+            "all search engines failed; brave: rejected the key (status 403); tavily: the response does not have the \
+             expected form; searxng: none of its engines responded (google, bing)",
             "{error}"
         );
         // A key that is missing is a reason as well, and says how it is put there.
@@ -141,7 +141,7 @@ fn an_answer_that_is_none_is_a_failure_and_not_an_empty_shelf() {
         let ran = search(&set_up(CONFIG), &[]).ended(1);
         let error = ran.json()["error"]["message"].to_string();
         for engine in ["brave", "tavily", "searxng"] {
-            let told = format!("{engine}: its answer is not what such an engine answers");
+            let told = format!("{engine}: the response does not have the expected form");
             assert!(error.contains(&told), "{told}: {error}");
         }
         // The error says it all, so no line of a log comes before it.
@@ -178,7 +178,7 @@ fn without_an_engine_it_says_how_to_set_one_up() {
     assert!(ran.err.contains("no search engine is configured"), "{}", ran.err);
     assert!(ran.err.contains("BRAVE_API_KEY") && ran.err.contains("search.searxng.url"), "{}", ran.err);
     for (words, wrong) in [
-        (&["query= "][..], "holds nothing to search for"),
+        (&["query= "][..], "must not be blank"),
         (&["query=x", "count=11"], "count"),
         (&["query=x", "count=0"], "count"),
         (&[], "query"),

@@ -1,4 +1,4 @@
-//! Writing questions to people and what they answer.
+//! Writing questions, answers and standing answers.
 
 use super::registry;
 
@@ -25,7 +25,7 @@ macro_rules! insert_approvals {
 }
 pub(super) use insert_approvals;
 
-/// What is sealed stays for a yes, which is still to be used.
+/// The sealed request stays for an approval, which is still to be used.
 macro_rules! answer_approvals {
     ($rows:literal) => {
         concat!(
@@ -55,7 +55,7 @@ macro_rules! use_approvals {
 }
 pub(super) use use_approvals;
 
-/// Nothing can run any more, so nothing is kept for it.
+/// The call cannot run any more, so its sealed request is deleted.
 macro_rules! settle_approvals {
     ($rows:literal) => {
         concat!(
@@ -83,7 +83,7 @@ macro_rules! insert_answers {
 }
 pub(super) use insert_answers;
 
-/// Tells every reader of a standing answer that there is a new one.
+/// Invalidates cached settings if there are new standing answers.
 macro_rules! bump_revision_for {
     ($rows:literal) => {
         concat!(
@@ -95,11 +95,11 @@ macro_rules! bump_revision_for {
 }
 pub(super) use bump_revision_for;
 
-/// What conditions are checked against. Each row starts with what it is.
+/// Approvals as preconditions. The column `part` names the part of `read_preconditions!` a row belongs to.
 macro_rules! approvals_of {
     ($ids:literal) => {
         concat!(
-            "SELECT 'approval', approvals.call_id, approvals.arguments_hash, approvals.definition_hash, \
+            "SELECT 'approval' AS part, approvals.call_id, approvals.arguments_hash, approvals.definition_hash, \
              approvals.asks, approvals.expires_at, approvals.state, calls.status, calls.project, calls.user_id, \
              calls.asked_at \
              FROM approvals JOIN calls ON calls.id = approvals.call_id \
@@ -153,12 +153,12 @@ registry! {
              FROM jsonb_array_elements($1::text::jsonb) AS rows (value)"
         ));
 
-    /// $1 rows: does something only if there are any.
+    /// $1 rows; no effect without rows.
     BUMP_REVISION_FOR = each(bump_revision_for!("$1"), "UPDATE revisions SET value = value + 1 \
              WHERE name = 'standing' AND jsonb_array_length($1::text::jsonb) > 0");
 
     /// $1 ids of calls.
-    APPROVALS_OF = each(approvals_of!("$1"), "SELECT 'approval', approvals.call_id, approvals.arguments_hash, approvals.definition_hash, \
+    APPROVALS_OF = each(approvals_of!("$1"), "SELECT 'approval' AS part, approvals.call_id, approvals.arguments_hash, approvals.definition_hash, \
              approvals.asks, approvals.expires_at, approvals.state, calls.status, calls.project, calls.user_id, \
              calls.asked_at \
              FROM approvals JOIN calls ON calls.id = approvals.call_id \

@@ -1,4 +1,4 @@
-//! Writing calls and what hangs on them: what a batch says to the database.
+//! Writing calls, and the scripts of a batch.
 
 use super::approvals::{
     answer_approvals, answer_columns, approvals_of, bump_revision_for, insert_answers, insert_approvals,
@@ -9,7 +9,7 @@ use super::runs::runs_of;
 use super::settings::{key_of, keys_of};
 
 /// The columns of `calls`, in the order in which rows are written (`row::CallRow`) and read (`row::read_call`).
-/// A row that is read carries no instance: who began a call is nobody's business outside this crate.
+/// The instance that began a call is written, but not read.
 macro_rules! call_columns {
     () => {
         "id, project, user_id, tool, entrance, definition, effect, status, kind, arguments, \
@@ -19,10 +19,9 @@ macro_rules! call_columns {
 }
 pub(super) use call_columns;
 
-/// What follows the rows. A call that exists may only be closed, only until it has a final status, and only by whoever
-/// began it: a process that was taken for dead does not close what another one has begun again;
-/// everything else would set its status to NULL, which the table forbids, so the statement fails and the unit
-/// that did it is undone alone. Who asked what, and when it began, stays as it was.
+/// Closes a call that exists. It must not have a final status, and the close must come from the process that began it: a process
+/// that was taken for dead must not close what another one has begun again. Anything else would set the status to NULL,
+/// which the table forbids: the statement fails, and its unit is undone. Who asked, and when it began, stays unchanged.
 macro_rules! on_conflict {
     () => {
         " ON CONFLICT (id) DO UPDATE SET status = CASE \
@@ -56,7 +55,7 @@ macro_rules! insert_calls {
     };
 }
 
-/// A row of calls, a parameter for each of its columns. Without numbers: SQLite would look each of them up in a list.
+/// One parameter per column. Not numbered: SQLite would look up each number in a list.
 macro_rules! bound_row {
     () => {
         "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -71,7 +70,7 @@ macro_rules! eight_times {
     };
 }
 
-macro_rules! upsert_crowd {
+macro_rules! upsert_call_chunk {
     () => {
         concat!(
             "INSERT INTO calls (",
@@ -106,8 +105,8 @@ macro_rules! upsert_calls_in_postgres {
     };
 }
 
-/// A parked call that was approved begins: the only way out of *pending* that is no close. One whose process died
-/// in the middle may begin again, and then what is known of its first end no longer holds.
+/// Begins an approved call: the only way out of *pending* besides a close. A call whose process died may begin again, which
+/// clears what was recorded of its first end.
 macro_rules! resume_calls {
     ($rows:literal) => {
         concat!(
@@ -122,7 +121,7 @@ macro_rules! resume_calls {
     };
 }
 
-/// A parked call that somebody said no to.
+/// Closes a parked call that was denied.
 macro_rules! deny_calls {
     ($rows:literal) => {
         concat!(
@@ -147,7 +146,7 @@ macro_rules! insert_outbox {
     };
 }
 
-macro_rules! be_present {
+macro_rules! upsert_instances {
     ($rows:literal) => {
         concat!(
             "INSERT INTO instances (id, machine, process, started_at, heartbeat_at) \
@@ -157,14 +156,14 @@ macro_rules! be_present {
         )
     };
 }
-pub(super) use be_present;
+pub(super) use upsert_instances;
 
-/// Everything a batch writes, one statement per change. Parameters: `be_present` $1, calls $2, resumed $3,
+/// All writes of a batch, one statement per kind of row. Parameters: `upsert_instances` $1, calls $2, resumed $3,
 /// denied $4, approvals $5, answers $6, used grants $7, outbox $8, settled approvals $9, standing answers $10.
 macro_rules! write_all {
     () => {
         concat!(
-            be_present!("$1"),
+            upsert_instances!("$1"),
             "; ",
             upsert_calls!("$2"),
             "; ",
@@ -189,8 +188,8 @@ macro_rules! write_all {
     };
 }
 
-/// For each window: how many calls began in the part all units share, when the oldest of them did, and when
-/// those before it did. Materialized, or each call that is counted would read the JSON again.
+/// For each window: the number and the oldest of the calls in the part that all units share, and the times of earlier ones.
+/// Materialized, because each counted call would read the JSON again.
 macro_rules! windows_of {
     ($limits:literal) => {
         concat!(
@@ -198,10 +197,10 @@ macro_rules! windows_of {
              value ->> 2 AS since, value ->> 3 AS latest_since, value ->> 4 AS users_apart, \
              value ->> 5 AS user_id, value ->> 6 AS until FROM jsonb_each(",
             $limits,
-            ")) SELECT 'window', asked.key, \
-             count(calls.begun_at) FILTER (WHERE calls.begun_at > asked.latest_since), \
-             min(calls.begun_at) FILTER (WHERE calls.begun_at > asked.latest_since), \
-             json_group_array(calls.begun_at) FILTER (WHERE calls.begun_at <= asked.latest_since) \
+            ")) SELECT 'window' AS part, asked.key AS number, \
+             count(calls.begun_at) FILTER (WHERE calls.begun_at > asked.latest_since) AS counted, \
+             min(calls.begun_at) FILTER (WHERE calls.begun_at > asked.latest_since) AS oldest, \
+             json_group_array(calls.begun_at) FILTER (WHERE calls.begun_at <= asked.latest_since) AS early \
              FROM asked LEFT JOIN calls ON calls.project = asked.project AND calls.tool = asked.tool \
              AND calls.begun_at > asked.since AND calls.begun_at < asked.until \
              AND (asked.users_apart = 0 OR calls.user_id IS asked.user_id) GROUP BY asked.key"
@@ -209,31 +208,31 @@ macro_rules! windows_of {
     };
 }
 
-macro_rules! look {
+macro_rules! read_preconditions {
     () => {
         concat!(approvals_of!("$1"), "; ", windows_of!("$2"), "; ", keys_of!("$3"), "; ", runs_of!("$4"))
     };
 }
 
-/// So many rows of calls are written with parameters of their own, which takes two thirds of the time of one JSON text: more
-/// text for SQLite to prepare, and nothing for it to take apart.
-pub(crate) const CROWD: usize = 64;
+/// A chunk of so many rows is written with one parameter per column, in two thirds of the time of one JSON text: SQLite
+/// prepares more text, but parses no JSON.
+pub(crate) const CALL_CHUNK_ROWS: usize = 64;
 
 registry! {
-    /// $1 rows of calls. On its own it is the whole transaction of a batch of plain begins and closes.
+    /// $1 rows of calls. A transaction of its own for a batch of plain begins and closes.
     UPSERT_CALLS = each(upsert_calls!("$1"), upsert_calls_in_postgres!());
 
-    /// The columns of [`CROWD`] rows of calls, each a parameter of its own; PostgreSQL takes a crowd as one JSON text, too.
-    UPSERT_CROWD = each(upsert_crowd!(), upsert_calls_in_postgres!());
+    /// The columns of [`CALL_CHUNK_ROWS`] rows, one parameter each. PostgreSQL takes one JSON text.
+    UPSERT_CALL_CHUNK = each(upsert_call_chunk!(), upsert_calls_in_postgres!());
 
-    /// Parameters as [`UPSERT_CROWD`].
-    OPEN_AND_UPSERT_CROWD = sqlite_only(concat!("BEGIN IMMEDIATE; ", upsert_crowd!()));
+    /// Parameters as [`UPSERT_CALL_CHUNK`].
+    BEGIN_AND_UPSERT_CALL_CHUNK = sqlite_only(concat!("BEGIN IMMEDIATE; ", upsert_call_chunk!()));
 
     /// $1 rows of calls, the last of a transaction.
-    COMMIT_CALLS = sqlite_only(concat!(upsert_calls!("$1"), "; COMMIT"));
+    UPSERT_CALLS_AND_COMMIT = sqlite_only(concat!(upsert_calls!("$1"), "; COMMIT"));
 
-    /// $1 rows of calls that were promised, and that their process could not write any more; some it may have written.
-    ADOPT_CALLS = sqlite_only(concat!(
+    /// $1 rows of calls from a write-ahead file. Their process may have written some of them.
+    REPLAY_CALLS = sqlite_only(concat!(
             insert_calls!("$1"),
             " AND NOT EXISTS (SELECT 1 FROM calls WHERE calls.id = value ->> 0 \
              AND calls.status NOT IN ('begun', 'unknown'))",
@@ -262,17 +261,17 @@ registry! {
              FROM jsonb_array_elements($1::text::jsonb) AS rows (value)");
 
     /// $1 rows of id, machine, process, started_at, heartbeat_at.
-    BE_PRESENT = each(be_present!("$1"), "INSERT INTO instances (id, machine, process, started_at, heartbeat_at) \
+    UPSERT_INSTANCES = each(upsert_instances!("$1"), "INSERT INTO instances (id, machine, process, started_at, heartbeat_at) \
              SELECT value ->> 0, value ->> 1, value ->> 2, (value ->> 3)::bigint, (value ->> 4)::bigint \
              FROM jsonb_array_elements($1::text::jsonb) AS rows (value) \
              ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at");
 
     /// $1 rows of project, tool, since, latest since, whether users count apart, user, until.
-    WINDOWS_OF = each(windows_of!("$1"), "SELECT 'window', asked.key - 1, \
-         count(calls.begun_at) FILTER (WHERE calls.begun_at > (asked.value ->> 3)::bigint), \
-         min(calls.begun_at) FILTER (WHERE calls.begun_at > (asked.value ->> 3)::bigint), \
+    WINDOWS_OF = each(windows_of!("$1"), "SELECT 'window' AS part, asked.key - 1 AS number, \
+         count(calls.begun_at) FILTER (WHERE calls.begun_at > (asked.value ->> 3)::bigint) AS counted, \
+         min(calls.begun_at) FILTER (WHERE calls.begun_at > (asked.value ->> 3)::bigint) AS oldest, \
          COALESCE(json_agg(calls.begun_at) FILTER (WHERE calls.begun_at <= (asked.value ->> 3)::bigint), \
-         '[]')::text \
+         '[]')::text AS early \
              FROM jsonb_array_elements($1::text::jsonb) WITH ORDINALITY AS asked (value, key) \
              LEFT JOIN calls ON calls.project = asked.value ->> 0 AND calls.tool = asked.value ->> 1 \
              AND calls.begun_at > (asked.value ->> 2)::bigint AND calls.begun_at < (asked.value ->> 6)::bigint \
@@ -280,39 +279,39 @@ registry! {
              GROUP BY asked.key");
 
     /// $1 project, $2 hash, $3 content, $4 id, $5 user, $6 call, $7 media type, $8 time.
-    KEEP_ARTIFACT = sqlite_only("INSERT INTO artifact_bytes (project, sha256, bytes) VALUES ($1, $2, $3) \
+    WRITE_ARTIFACT = sqlite_only("INSERT INTO artifact_bytes (project, sha256, bytes) VALUES ($1, $2, $3) \
                  ON CONFLICT (project, sha256) DO NOTHING; \
                  INSERT INTO artifacts (project, sha256, id, user_id, call_id, media_type, kept_at) \
                  VALUES ($1, $2, $4, $5, $6, $7, $8)");
 
-    /// The first half of `KEEP_ARTIFACT`.
+    /// The first half of `WRITE_ARTIFACT`.
     INSERT_BYTES = both("INSERT INTO artifact_bytes (project, sha256, bytes) VALUES ($1, $2, $3) \
                  ON CONFLICT (project, sha256) DO NOTHING");
 
-    /// The second half of `KEEP_ARTIFACT`.
+    /// The second half of `WRITE_ARTIFACT`.
     INSERT_ARTIFACT = both("INSERT INTO artifacts (project, sha256, id, user_id, call_id, media_type, kept_at) \
                  VALUES ($1, $2, $3, $4, $5, $6, $7)");
 
-    /// $1 call, $2 what it offers.
-    KEEP_OFFERS = both("INSERT INTO call_offers (call_id, offers) VALUES ($1, $2) \
+    /// $1 call, $2 offers.
+    WRITE_OFFERS = both("INSERT INTO call_offers (call_id, offers) VALUES ($1, $2) \
                  ON CONFLICT (call_id) DO UPDATE SET offers = excluded.offers");
 
     /// Parameters as [`WRITE`].
     WRITE = sqlite_only(write_all!());
 
     /// Parameters as [`WRITE`].
-    OPEN_AND_WRITE = sqlite_only(concat!("BEGIN IMMEDIATE; ", write_all!()));
+    BEGIN_AND_WRITE = sqlite_only(concat!("BEGIN IMMEDIATE; ", write_all!()));
 
     /// Parameters as [`WRITE`].
-    COMMIT_WRITES = sqlite_only(concat!(write_all!(), "; COMMIT"));
+    WRITE_AND_COMMIT = sqlite_only(concat!(write_all!(), "; COMMIT"));
 
     /// Parameters as [`WRITE`].
-    OPEN_WRITE_COMMIT = sqlite_only(concat!("BEGIN IMMEDIATE; ", write_all!(), "; COMMIT"));
+    BEGIN_WRITE_COMMIT = sqlite_only(concat!("BEGIN IMMEDIATE; ", write_all!(), "; COMMIT"));
 
     /// $1 ids of calls, $2 limits as in [`WINDOWS_OF`], $3 names of keys, $4 runs and
     /// conversations.
-    LOOK = sqlite_only(look!());
+    READ_PRECONDITIONS = sqlite_only(read_preconditions!());
 
-    /// Parameters as [`LOOK`].
-    OPEN_AND_LOOK = sqlite_only(concat!("BEGIN IMMEDIATE; ", look!()));
+    /// Parameters as [`READ_PRECONDITIONS`].
+    BEGIN_AND_READ_PRECONDITIONS = sqlite_only(concat!("BEGIN IMMEDIATE; ", read_preconditions!()));
 }

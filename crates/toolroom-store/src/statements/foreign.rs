@@ -1,4 +1,4 @@
-//! Servers that bring tools of their own.
+//! Foreign servers and the definitions of their tools.
 
 use super::registry;
 
@@ -29,7 +29,7 @@ registry! {
     /// $1 project, $2 server, $3 tool.
     DELETE_DEFINITION = both("DELETE FROM foreign_definitions WHERE project = $1 AND server = $2 AND tool = $3");
 
-    /// $1 project, $2 server, $3 tool, $4 what was accepted, $5 what is offered, $6 time.
+    /// $1 project, $2 server, $3 tool, $4 accepted definition, $5 offered definition, $6 time.
     SET_DEFINITION = both("INSERT INTO foreign_definitions (project, server, tool, accepted, offered, changed_at) \
                  VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (project, server, tool) DO UPDATE SET \
                  accepted = excluded.accepted, offered = excluded.offered, changed_at = excluded.changed_at");

@@ -1,16 +1,16 @@
-//! What agents remember, what became part of their prompts, and the agents themselves.
+//! Memories, promotions, and agents.
 
 use super::registry;
 
-/// In the order in which a memory is read.
+/// The columns of a memory.
 macro_rules! memory_columns {
     () => {
         "key, content, category, hits, source, created_at, updated_at, stored_under"
     };
 }
 
-/// Exactly whose: $1 project, $2 user.
-macro_rules! whose {
+/// Exactly this scope: $1 project, $2 user.
+macro_rules! of_scope {
     () => {
         "project = $1 AND user_id IS NOT DISTINCT FROM $2"
     };
@@ -18,14 +18,14 @@ macro_rules! whose {
 
 registry! {
     /// $1 project, $2 user, $3 key.
-    MEMORY = both(concat!("SELECT ", memory_columns!(), " FROM memories WHERE ", whose!(), " AND key = $3"));
+    MEMORY = both(concat!("SELECT ", memory_columns!(), " FROM memories WHERE ", of_scope!(), " AND key = $3"));
 
     /// $1 project, $2 user.
     MEMORIES = both(concat!(
             "SELECT ",
             memory_columns!(),
             " FROM memories WHERE ",
-            whose!(),
+            of_scope!(),
             " ORDER BY updated_at DESC, created_at DESC, key"
         ));
 
@@ -34,7 +34,7 @@ registry! {
     CHANGE_MEMORY = both(concat!(
             "UPDATE memories SET content = $4, category = COALESCE($5, category), source = COALESCE($6, source), \
              updated_at = $7, stored_under = $8 WHERE ",
-            whose!(),
+            of_scope!(),
             " AND key = $3 RETURNING ",
             memory_columns!()
         ));
@@ -50,7 +50,7 @@ registry! {
     /// $1 project, $2 user, $3 key.
     DELETE_MEMORY = both(concat!(
             "DELETE FROM memories WHERE ",
-            whose!(),
+            of_scope!(),
             " AND key = $3 RETURNING ",
             memory_columns!()
         ));
@@ -58,28 +58,28 @@ registry! {
     /// $1 project, $2 user, $3 key, $4 time.
     REINFORCE_MEMORY = both(concat!(
             "UPDATE memories SET hits = hits + 1, updated_at = $4 WHERE ",
-            whose!(),
+            of_scope!(),
             " AND key = $3 RETURNING ",
             memory_columns!()
         ));
 
-    /// $1 project, $2 user, $3 key, $4 hits at least, $5 id, $6 agent, $7 addition, $8 time.
+    /// $1 project, $2 user, $3 key, $4 minimum of hits, $5 id, $6 agent, $7 addition, $8 time.
     PROMOTE_MEMORY = both(concat!(
             "INSERT INTO promotions (id, project, user_id, agent, addition, promoted_at, ",
             memory_columns!(),
             ") SELECT CAST($5 AS TEXT), project, user_id, CAST($6 AS TEXT), CAST($7 AS TEXT), CAST($8 AS BIGINT), ",
             memory_columns!(),
             " FROM memories WHERE ",
-            whose!(),
+            of_scope!(),
             " AND key = $3 AND hits >= $4 RETURNING ",
             memory_columns!(),
             ", agent, addition, promoted_at"
         ));
 
-    /// $1 project, $2 user, $3 key, $4 agent: the newest of them.
+    /// $1 project, $2 user, $3 key, $4 agent: the newest promotion.
     DELETE_PROMOTION = both(concat!(
             "DELETE FROM promotions WHERE id = (SELECT max(id) FROM promotions WHERE ",
-            whose!(),
+            of_scope!(),
             " AND key = $3 AND agent = $4) RETURNING ",
             memory_columns!(),
             ", agent, addition, promoted_at"
@@ -90,7 +90,7 @@ registry! {
             "SELECT ",
             memory_columns!(),
             ", agent, addition, promoted_at FROM promotions WHERE ",
-            whose!(),
+            of_scope!(),
             " AND agent = $3 ORDER BY id"
         ));
 

@@ -1,9 +1,9 @@
 //! Every SQL text this crate can run, for SQLite and for PostgreSQL.
 //!
-//! A test prepares each of them on both databases, so a text that one of them does not take never ships. Code
-//! outside this room runs nothing but these: it has no other way to a query. Rows travel as one JSON text, so
-//! that a batch of any size is one statement with a fixed text; SQLite reads them with `jsonb_each`, which
-//! took half the time of `json_each`. Only calls come in such crowds that a second form pays (`CROWD`).
+//! A test prepares each of them on both databases. Code outside this module has no other way to run a query; it reads
+//! columns by the names given here. Rows are passed as one JSON text, so that a batch of any size is one statement with a
+//! fixed text; SQLite reads it with `jsonb_each`, in half the time of `json_each`. Large batches of calls use one parameter
+//! per column instead (`CALL_CHUNK_ROWS`).
 
 mod approvals;
 mod calls;
@@ -21,8 +21,9 @@ mod tracks;
 mod upkeep;
 
 pub(crate) use calls::{
-    ADOPT_CALLS, COMMIT_CALLS, COMMIT_WRITES, CROWD, KEEP_ARTIFACT, KEEP_OFFERS, LOOK, OPEN_AND_LOOK,
-    OPEN_AND_UPSERT_CROWD, OPEN_AND_WRITE, OPEN_WRITE_COMMIT, UPSERT_CALLS, UPSERT_CROWD, WRITE,
+    BEGIN_AND_READ_PRECONDITIONS, BEGIN_AND_UPSERT_CALL_CHUNK, BEGIN_AND_WRITE, BEGIN_WRITE_COMMIT,
+    CALL_CHUNK_ROWS, READ_PRECONDITIONS, REPLAY_CALLS, UPSERT_CALL_CHUNK, UPSERT_CALLS,
+    UPSERT_CALLS_AND_COMMIT, WRITE, WRITE_AND_COMMIT, WRITE_ARTIFACT, WRITE_OFFERS,
 };
 pub(crate) use checks::{
     COUNT_CALLS_BY_STATUS, COUNT_CONVERSATIONS, COUNT_OPEN_QUESTIONS, COUNT_ROWS, COUNT_SETTINGS, FILE_FACTS,
@@ -38,41 +39,41 @@ pub(crate) use foreign::{
 };
 pub(crate) use identity::{
     ALL_KEYS, CLAIM_REPLY, DELETE_KEYS, DELETE_OLD_REPLIES, DELETE_OLD_SIGN_INS, DELETE_PROJECT,
-    DELETE_SIGN_IN, DROP_REPLY, EXPIRE_KEY, INSERT_KEY, INSERT_SIGN_IN, KEEP_REPLY, PROJECTS, REPLY,
-    SET_PROJECT, SIGN_IN,
+    DELETE_SIGN_IN, DROP_REPLY, EXPIRE_KEY, INSERT_KEY, INSERT_SIGN_IN, PROJECTS, REPLY, SET_PROJECT,
+    SIGN_IN, STORE_REPLY,
 };
 pub(crate) use memories::{
     AGENTS, CHANGE_MEMORY, DELETE_AGENT, DELETE_MEMORY, DELETE_PROMOTION, INSERT_MEMORY, MEMORIES, MEMORY,
     PROMOTE_MEMORY, PROMOTIONS, REINFORCE_MEMORY, SET_AGENT,
 };
 pub(crate) use programs::{
-    END_PROGRAM, FORGET_OLD_PROGRAMS, FORGET_PROGRAM, FORGET_PROGRAMS_OF, INSERT_PROGRAM, NEXT_PROGRAM,
-    PROGRAMS, TRIM_PROGRAMS,
+    DELETE_OLD_PROGRAMS, DELETE_PROGRAM, DELETE_PROGRAMS_OF_CONVERSATION, END_PROGRAM, INSERT_PROGRAM,
+    NEXT_PROGRAM, PROGRAMS, TRIM_PROGRAMS,
 };
 pub(crate) use reads::{
-    ALL_SEALED, ANSWERS, ARTIFACT, ARTIFACT_FACTS, ARTIFACT_PART, CALL, CALLS, CALLS_OF_RUN, KEPT_ARTIFACTS,
+    ALL_SEALED, ANSWERS, ARTIFACT, ARTIFACT_FACTS, ARTIFACT_PART, ARTIFACTS, CALL, CALLS, CALLS_OF_RUN,
     NEWEST_QUESTIONS, PRUNE_BOUND, PRUNE_PREVIEW_ARTIFACTS, PRUNE_PREVIEW_BYTES, PRUNE_PREVIEW_CALLS,
     QUESTION, QUESTIONS, SECRETS, STANDING_REVISION, STATUS, SWITCHES, TRUSTED_FILES, TRUSTED_HASH, USAGE,
 };
 pub(crate) use retention::{
-    DELETE_CONVERSATIONS, DELETE_PROGRAMS_OF, DELETE_RESULTS, FORGET_OFFERS_OF, FORGET_RESULTS_OF,
-    OLD_CONVERSATIONS, PREVIEW_CONVERSATIONS, PREVIEW_RESULTS, PRUNE_RESULTS,
+    CLEAR_RESULTS_OF_CALLS, DELETE_CONVERSATIONS, DELETE_OFFERS_OF_CALLS, DELETE_PROGRAMS_OF_CONVERSATIONS,
+    DELETE_RESULTS, OLD_CONVERSATIONS, PREVIEW_CONVERSATIONS, PREVIEW_RESULTS, PRUNE_RESULTS,
 };
 pub(crate) use runs::{
-    COMMIT_RUNS, CONVERSATION_AND_HOLDER, DELETE_CONVERSATION, LET_RUN_GO, RUN_AND_HOLDER, TAKE_RUN,
-    WRITE_RUNS,
+    CONVERSATION_AND_HOLDER, DELETE_CONVERSATION, RELEASE_RUN, RUN_AND_HOLDER, TAKE_RUN, WRITE_RUNS,
+    WRITE_RUNS_AND_COMMIT,
 };
 pub(crate) use settings::{
     BUMP_REVISION, CLEAR_SWITCH, DELETE_ANSWER, DELETE_SECRET, DELETE_SECRETS_FROM, DISTRUST_FILE,
-    KEEP_ANSWER, OTHER_KEYS, RELEASE_RESEAL, RESEAL_APPROVAL, RESEAL_SECRET, SAVEPOINT_RESEAL, SET_SECRET,
+    OTHER_KEYS, RELEASE_RESEAL, RESEAL_APPROVAL, RESEAL_SECRET, SAVEPOINT_RESEAL, SET_ANSWER, SET_SECRET,
     SET_SWITCH, TRUST_FILE, UNDO_RESEAL,
 };
 pub(crate) use tracks::{DELETE_OLD_LIFTS, DELETE_OLD_TRACKS, SET_TRACK, TRACK};
 pub(crate) use upkeep::{
-    BEGIN, BURY_INSTANCES, COMMIT, COPY, DELETE_ARTIFACTS, DELETE_CALLS, DELETE_UNHELD, EXPIRE,
-    FORGET_INSTANCES, FULL_SYNC, INSTANCES, JOURNAL_IN_WAL, NORMAL_SYNC, OPEN_AND_LIST_INSTANCES,
-    OVERDUE_COUNT, PRUNE_CHUNK, RELEASE_UNIT, ROLLBACK, SAVEPOINT_UNIT, SCHEMA, SCHEMA_AND_INSTANCES,
-    SIGN_OFF, SIZE_OF_UNHELD, TABLE_COUNT, UNDO_UNIT, UNKNOWN_ORPHANS,
+    BEGIN, BEGIN_AND_LIST_INSTANCES, COMMIT, COPY, DELETE_ARTIFACTS, DELETE_CALLS, DELETE_INSTANCES,
+    DELETE_INSTANCES_AND_COMMIT, DELETE_UNREFERENCED, ENABLE_WAL, EXPIRE, FULL_SYNC, INSTANCES,
+    MARK_ORPHANS_UNKNOWN, NORMAL_SYNC, OVERDUE_COUNT, PRUNE_CHUNK, RELEASE_UNIT, ROLLBACK, SAVEPOINT_UNIT,
+    SCHEMA, SCHEMA_AND_INSTANCES, SIGN_OFF, SIZE_OF_UNREFERENCED, TABLE_COUNT, UNDO_UNIT,
 };
 
 use sqlx::query::Query;
@@ -101,26 +102,26 @@ impl Statement {
         Self { name, sqlite, postgres: Some(postgres) }
     }
 
-    /// What concerns the SQLite file itself, or a script.
+    /// A statement about the SQLite file itself, or a script.
     const fn sqlite_only(name: &'static str, text: &'static str) -> Self {
         Self { name, sqlite: text, postgres: None }
     }
 
-    /// What the code calls it.
+    /// Its name in the code.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The text for SQLite. May hold several statements: handing one to the thread of a connection costs more
-    /// than most statements do.
+    /// The text for SQLite. May hold several statements: handing a query to the connection's thread costs more than most
+    /// statements.
     #[must_use]
     pub const fn sqlite(&self) -> &'static str {
         self.sqlite
     }
 
-    /// The text for PostgreSQL: one statement. `None` for what concerns the SQLite file itself, and for
-    /// scripts, whose parts are listed on their own.
+    /// The text for PostgreSQL: one statement. `None` for statements about the SQLite file itself, and for scripts, whose
+    /// parts are listed separately.
     #[must_use]
     pub const fn postgres(&self) -> Option<&'static str> {
         self.postgres
@@ -136,13 +137,13 @@ impl Statement {
         sqlx::query_with(self.sqlite, arguments)
     }
 
-    /// The text, prepared anew each time: most settings take effect while SQLite prepares them.
+    /// The text, not cached: most settings take effect while SQLite prepares them.
     pub(crate) fn setting(&self) -> RawSql {
         sqlx::raw_sql(self.sqlite)
     }
 }
 
-/// Every statement there is.
+/// Every statement.
 pub fn all() -> impl Iterator<Item = &'static Statement> {
     [
         calls::ALL,

@@ -1,11 +1,12 @@
-//! Reading: the journal, whole results, what people were asked and have set, what could be pruned.
+//! Reads: the journal, artifacts, questions, settings, previews of pruning.
 
 use super::approvals::answer_columns;
 use super::calls::call_columns;
 use super::registry;
 
-/// What [`super::PRUNE_CHUNK`] would take: calls that will not change any more, and that no run may still ask for. They are
-/// as old as their end: one that was parked for months and ended yesterday is of yesterday. Not among them are those that are counted: $4 has tools, each with the time since when.
+/// Calls that [`super::PRUNE_CHUNK`] may delete: they cannot change any more, and no open run can ask for them. Their age
+/// counts from their end: a call that was parked for months and ended yesterday is a day old. Calls that are still counted
+/// stay: $4 holds pairs of tool and time.
 macro_rules! prunable {
     (sqlite) => {
         concat!(
@@ -31,14 +32,14 @@ pub(super) use prunable;
 
 macro_rules! preview_calls {
     ($kind:tt) => {
-        concat!("SELECT count(*) FROM calls WHERE id < $3 AND ", prunable!($kind))
+        concat!("SELECT count(*) AS total FROM calls WHERE id < $3 AND ", prunable!($kind))
     };
 }
 
 macro_rules! preview_artifacts {
     ($kind:tt) => {
         concat!(
-            "SELECT count(*) FROM artifacts WHERE call_id IN (SELECT id FROM calls WHERE id < $3 AND ",
+            "SELECT count(*) AS total FROM artifacts WHERE call_id IN (SELECT id FROM calls WHERE id < $3 AND ",
             prunable!($kind),
             ") AND kept_at >= $5"
         )
@@ -48,7 +49,7 @@ macro_rules! preview_artifacts {
 macro_rules! preview_bytes {
     ($kind:tt) => {
         concat!(
-            "SELECT CAST(COALESCE(sum(length(bytes)), 0) AS BIGINT) FROM artifact_bytes \
+            "SELECT CAST(COALESCE(sum(length(bytes)), 0) AS BIGINT) AS total FROM artifact_bytes \
              WHERE artifact_bytes.project = $1 AND sha256 IN (SELECT artifacts.sha256 FROM artifacts \
              WHERE call_id IN (SELECT id FROM calls WHERE id < $3 AND ",
             prunable!($kind),
@@ -61,14 +62,17 @@ macro_rules! preview_bytes {
     };
 }
 
-/// A call and what it offered; the call's columns come first.
-macro_rules! told_columns {
+/// A call and its offers.
+macro_rules! journal_columns {
     () => {
-        concat!(call_columns!(), ", (SELECT offers FROM call_offers WHERE call_offers.call_id = calls.id)")
+        concat!(
+            call_columns!(),
+            ", (SELECT offers FROM call_offers WHERE call_offers.call_id = calls.id) AS offers"
+        )
     };
 }
 
-/// A call and its question; the call's columns come first.
+/// A call and its question.
 macro_rules! question_columns {
     () => {
         concat!(
@@ -102,11 +106,11 @@ macro_rules! of_artifact {
 
 registry! {
     /// $1 project, $2 user, $3 tool, $4 status, $5 since, $6 written before this one, $7 end of the id, $8 limit. In
-    /// SQLite the newest is the one that was written last, whatever the clock said; `+project` keeps it from sorting
-    /// all calls of the project for that. PostgreSQL, which numbers no rows, goes by the time in the id.
+    /// SQLite, newest means written last, independent of the clock; `+project` avoids an index that would require sorting all calls
+    /// of the project. PostgreSQL has no row numbers and sorts by the time in the id.
     CALLS = each(concat!(
             "SELECT ",
-            told_columns!(),
+            journal_columns!(),
             " FROM calls WHERE +project = $1 AND ($2 IS NULL OR user_id = $2) AND ($3 IS NULL OR tool = $3) \
              AND ($4 IS NULL OR status = $4) AND ($5 IS NULL OR asked_at >= $5) \
              AND rowid < CASE WHEN $6 IS NULL THEN 9223372036854775807 \
@@ -115,7 +119,7 @@ registry! {
              ORDER BY rowid DESC LIMIT $8"
         ), concat!(
             "SELECT ",
-            told_columns!(),
+            journal_columns!(),
             " FROM calls WHERE project = $1 AND ($2::text IS NULL OR user_id = $2) \
              AND ($3::text IS NULL OR tool = $3) AND ($4::text IS NULL OR status = $4) \
              AND ($5::bigint IS NULL OR asked_at >= $5) AND ($6::text IS NULL OR id < $6) \
@@ -125,7 +129,7 @@ registry! {
     /// As [`CALLS`], and $9 run.
     CALLS_OF_RUN = each(concat!(
             "SELECT ",
-            told_columns!(),
+            journal_columns!(),
             " FROM calls WHERE run = $9 AND +project = $1 AND ($2 IS NULL OR user_id = $2) \
              AND ($3 IS NULL OR tool = $3) AND ($4 IS NULL OR status = $4) AND ($5 IS NULL OR asked_at >= $5) \
              AND +rowid < CASE WHEN $6 IS NULL THEN 9223372036854775807 \
@@ -134,7 +138,7 @@ registry! {
              ORDER BY +rowid DESC LIMIT $8"
         ), concat!(
             "SELECT ",
-            told_columns!(),
+            journal_columns!(),
             " FROM calls WHERE run = $9 AND project = $1 AND ($2::text IS NULL OR user_id = $2) \
              AND ($3::text IS NULL OR tool = $3) AND ($4::text IS NULL OR status = $4) \
              AND ($5::bigint IS NULL OR asked_at >= $5) AND ($6::text IS NULL OR id < $6) \
@@ -144,7 +148,7 @@ registry! {
     /// $1 id, $2 project, $3 user.
     CALL = both(concat!(
             "SELECT ",
-            told_columns!(),
+            journal_columns!(),
             " FROM calls WHERE id = $1 AND project = $2 AND (CAST($3 AS TEXT) IS NULL OR user_id = $3)"
         ));
 
@@ -152,30 +156,30 @@ registry! {
     ARTIFACT = both(concat!("SELECT artifacts.user_id, artifacts.call_id, artifacts.media_type, artifacts.kept_at, \
                  artifact_bytes.bytes", of_artifact!()));
 
-    /// $1 id, $2 project, $3 user: what it is, without its content.
+    /// $1 id, $2 project, $3 user: metadata.
     ARTIFACT_FACTS = both(concat!("SELECT artifacts.call_id, artifacts.media_type, artifacts.kept_at, \
-                 CAST(length(artifact_bytes.bytes) AS BIGINT)", of_artifact!()));
+                 CAST(length(artifact_bytes.bytes) AS BIGINT) AS bytes", of_artifact!()));
 
-    /// $1 id, $2 project, $3 user, $4 first byte, counted from one, $5 how many.
-    ARTIFACT_PART = both(concat!("SELECT substr(artifact_bytes.bytes, CAST($4 AS INTEGER), CAST($5 AS INTEGER))",
+    /// $1 id, $2 project, $3 user, $4 first byte, counted from one, $5 length.
+    ARTIFACT_PART = both(concat!("SELECT substr(artifact_bytes.bytes, CAST($4 AS INTEGER), CAST($5 AS INTEGER)) AS part",
                  of_artifact!()));
 
-    /// $1 project, $2 user, $3 limit: what is kept, without its content; the newest first.
-    KEPT_ARTIFACTS = both("SELECT artifacts.id, artifacts.call_id, calls.tool, artifacts.media_type, \
-                 length(artifact_bytes.bytes), artifacts.kept_at, \
-                 (SELECT offers FROM call_offers WHERE call_offers.call_id = artifacts.call_id) \
+    /// $1 project, $2 user, $3 limit: metadata, newest first.
+    ARTIFACTS = both("SELECT artifacts.id, artifacts.call_id, calls.tool, artifacts.media_type, \
+                 length(artifact_bytes.bytes) AS bytes, artifacts.kept_at, \
+                 (SELECT offers FROM call_offers WHERE call_offers.call_id = artifacts.call_id) AS offers \
                  FROM artifacts JOIN artifact_bytes ON artifact_bytes.project = artifacts.project \
                  AND artifact_bytes.sha256 = artifacts.sha256 JOIN calls ON calls.id = artifacts.call_id \
                  WHERE artifacts.project = $1 AND (CAST($2 AS TEXT) IS NULL OR artifacts.user_id = $2) \
                  ORDER BY artifacts.kept_at DESC, artifacts.id DESC LIMIT $3");
 
-    /// How often switches, answers and secrets have changed.
+    /// The revision of switches, standing answers, projects, keys and secrets.
     STANDING_REVISION = both("SELECT value FROM revisions WHERE name = 'standing'");
 
-    /// $1 project, $2 user: pending calls and what is asked about them, oldest first.
+    /// $1 project, $2 user: pending calls and their questions, oldest first.
     QUESTIONS = each(concat!(questions!(), "calls.rowid"), concat!(questions!(), "calls.id"));
 
-    /// $1 project, $2 user or nobody, $3 entrance, $4 limit: those that came in there and can still run, newest first.
+    /// $1 project, $2 exactly this user, $3 entrance, $4 limit: questions of this entrance that can still run, newest first.
     NEWEST_QUESTIONS = both(concat!(
             "SELECT ",
             question_columns!(),
@@ -195,7 +199,7 @@ registry! {
     ANSWERS = both(concat!("SELECT ", answer_columns!(), " FROM answers WHERE project = $1 ORDER BY id"));
 
     /// $1 project, $2 user.
-    USAGE = both("SELECT tool, count(*), max(begun_at) FROM calls WHERE project = $1 AND begun_at IS NOT NULL \
+    USAGE = both("SELECT tool, count(*) AS calls, max(begun_at) AS last_at FROM calls WHERE project = $1 AND begun_at IS NOT NULL \
                  AND (CAST($2 AS TEXT) IS NULL OR user_id = $2) GROUP BY tool");
 
     /// $1 project.
@@ -204,31 +208,29 @@ registry! {
     /// $1 project.
     SECRETS = both("SELECT name, sealed, created_at, changed_at FROM secrets WHERE project = $1 ORDER BY name");
 
-    /// Everything that is sealed: project and name of a secret, or the call of a request.
-    ALL_SEALED = both("SELECT project, name, CAST(NULL AS TEXT), sealed FROM secrets UNION ALL \
+    /// All sealed values: project and name of a secret, or the call of a request.
+    ALL_SEALED = both("SELECT project, name, CAST(NULL AS TEXT) AS call_id, sealed FROM secrets UNION ALL \
                  SELECT CAST(NULL AS TEXT), CAST(NULL AS TEXT), call_id, sealed FROM approvals \
                  WHERE sealed IS NOT NULL");
 
-    /// Files whose content somebody has said yes to.
     TRUSTED_FILES = both("SELECT path, sha256, trusted_at FROM trusted_files ORDER BY path");
 
     /// $1 path.
     TRUSTED_HASH = both("SELECT sha256 FROM trusted_files WHERE path = $1");
 
-    /// $1 project, $2 time: the first call that is too young to be pruned. Ids sort by time, so no call above
-    /// it has to be looked at.
+    /// $1 project, $2 time: the first call that is too young to be pruned. Ids sort by time, so calls above it need no check.
     PRUNE_BOUND = both("SELECT id FROM calls WHERE project = $1 AND asked_at >= $2 ORDER BY id LIMIT 1");
 
-    /// $1 project, $2 time, $3 below this id, $4 what is counted.
+    /// $1 project, $2 time, $3 below this id, $4 counted calls.
     PRUNE_PREVIEW_CALLS = each(preview_calls!(sqlite), preview_calls!(postgres));
 
-    /// $1 project, $2 time, $3 below this id, $4 what is counted, $5 kept since.
+    /// $1 project, $2 time, $3 below this id, $4 counted calls, $5 kept since.
     PRUNE_PREVIEW_ARTIFACTS = each(preview_artifacts!(sqlite), preview_artifacts!(postgres));
 
-    /// $1 project, $2 time, $3 below this id, $4 what is counted, $5 kept since: the size of contents that no other call holds.
+    /// $1 project, $2 time, $3 below this id, $4 counted calls, $5 kept since: the size of contents that no other call refers to.
     PRUNE_PREVIEW_BYTES = each(preview_bytes!(sqlite), preview_bytes!(postgres));
 
     /// Version of SQLite, schema, size.
-    STATUS = sqlite_only("SELECT sqlite_version(), (SELECT user_version FROM pragma_user_version), \
-                 (SELECT page_count FROM pragma_page_count) * (SELECT page_size FROM pragma_page_size)");
+    STATUS = sqlite_only("SELECT sqlite_version() AS sqlite, (SELECT user_version FROM pragma_user_version) AS schema, \
+                 (SELECT page_count FROM pragma_page_count) * (SELECT page_size FROM pragma_page_size) AS bytes");
 }

@@ -1,8 +1,8 @@
-//! Forgetting whole results and conversations; calls are in `upkeep` and `reads`.
+//! Pruning of whole results and conversations; that of calls is in `upkeep` and `reads`.
 
 use super::registry;
 
-/// Whole results of calls that will not change any more, and that no run may still ask for. $1 project, $2 time.
+/// Whole results of calls that cannot change any more, and that no open run can ask for. $1 project, $2 time.
 macro_rules! old_results {
     () => {
         concat!("SELECT artifacts.id", old_results!(from))
@@ -14,7 +14,7 @@ macro_rules! old_results {
     };
 }
 
-/// Conversations in which nothing happens and nobody is waited for. $1 project, $2 time.
+/// Conversations without an open run, a pending call or a running program. $1 project, $2 time.
 macro_rules! old_conversations {
     () => {
         concat!("SELECT id", old_conversations!(from))
@@ -31,21 +31,21 @@ macro_rules! old_conversations {
 }
 
 registry! {
-    /// $1 project, $2 time: number of results that may go, and size of contents that nobody else holds.
+    /// $1 project, $2 time: number of old results, and size of contents that no other result refers to.
     PREVIEW_RESULTS = both(concat!(
-        "SELECT (SELECT count(*) FROM (", old_results!(), ") AS old), \
+        "SELECT (SELECT count(*) FROM (", old_results!(), ") AS old) AS total, \
          (SELECT CAST(COALESCE(sum(length(bytes)), 0) AS BIGINT) FROM artifact_bytes \
-         WHERE artifact_bytes.project = $1 AND sha256 IN (SELECT held.sha256 FROM artifacts AS held \
-         WHERE held.id IN (", old_results!(), ")) AND NOT EXISTS (SELECT 1 FROM artifacts AS other \
+         WHERE artifact_bytes.project = $1 AND sha256 IN (SELECT own.sha256 FROM artifacts AS own \
+         WHERE own.id IN (", old_results!(), ")) AND NOT EXISTS (SELECT 1 FROM artifacts AS other \
          WHERE other.project = artifact_bytes.project AND other.sha256 = artifact_bytes.sha256 \
-         AND other.id NOT IN (", old_results!(), ")))"
+         AND other.id NOT IN (", old_results!(), "))) AS bytes"
     ));
 
-    /// $1 project, $2 time, $3 how many: results that may go, with their calls, their contents and the size of those.
+    /// $1 project, $2 time, $3 limit: old results, with their calls and the hashes and sizes of their contents.
     PRUNE_RESULTS = both(concat!(
         "SELECT artifacts.id, artifacts.call_id, artifacts.sha256, (SELECT CAST(length(bytes) AS BIGINT) \
          FROM artifact_bytes WHERE artifact_bytes.project = artifacts.project \
-         AND artifact_bytes.sha256 = artifacts.sha256)", old_results!(from), " LIMIT $3"
+         AND artifact_bytes.sha256 = artifacts.sha256) AS bytes", old_results!(from), " LIMIT $3"
     ));
 
     /// $1 ids of results.
@@ -54,42 +54,41 @@ registry! {
         "DELETE FROM artifacts WHERE id IN (SELECT jsonb_array_elements_text($1::text::jsonb))",
     );
 
-    /// $1 ids of calls: their whole results are gone.
-    FORGET_RESULTS_OF = each(
+    /// $1 ids of calls whose whole results were deleted.
+    CLEAR_RESULTS_OF_CALLS = each(
         "UPDATE calls SET artifact_id = NULL WHERE id IN (SELECT value FROM json_each($1))",
         "UPDATE calls SET artifact_id = NULL WHERE id IN (SELECT jsonb_array_elements_text($1::text::jsonb))",
     );
 
-    /// $1 ids of calls: the files that they offered are gone.
-    FORGET_OFFERS_OF = each(
+    /// $1 ids of calls whose offered files were deleted.
+    DELETE_OFFERS_OF_CALLS = each(
         "DELETE FROM call_offers WHERE call_id IN (SELECT value FROM json_each($1))",
         "DELETE FROM call_offers WHERE call_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))",
     );
 
-    /// $1 project, $2 time: number of conversations that may go, and size of what was said in them.
+    /// $1 project, $2 time: number of old conversations, and size of their entries.
     PREVIEW_CONVERSATIONS = both(concat!(
-        "SELECT (SELECT count(*) FROM (", old_conversations!(), ") AS old), \
+        "SELECT (SELECT count(*) FROM (", old_conversations!(), ") AS old) AS total, \
          (SELECT CAST(COALESCE(sum(octet_length(content)), 0) AS BIGINT) FROM entries \
-         WHERE conversation IN (", old_conversations!(), "))"
+         WHERE conversation IN (", old_conversations!(), ")) AS bytes"
     ));
 
-    /// $1 project, $2 time, $3 how many: the oldest ones that may go, the size of what was said in each, and of what its
-    /// runs left.
+    /// $1 project, $2 time, $3 limit: old conversations, oldest first, with the sizes of their entries and events.
     OLD_CONVERSATIONS = both(concat!(
         "SELECT id, (SELECT CAST(COALESCE(sum(octet_length(content)), 0) AS BIGINT) FROM entries \
-         WHERE entries.conversation = conversations.id), \
+         WHERE entries.conversation = conversations.id) AS entry_bytes, \
          (SELECT CAST(COALESCE(sum(octet_length(event)), 0) AS BIGINT) FROM run_events JOIN runs \
-         ON runs.id = run_events.run WHERE runs.conversation = conversations.id)",
+         ON runs.id = run_events.run WHERE runs.conversation = conversations.id) AS event_bytes",
         old_conversations!(from), " ORDER BY updated_at LIMIT $3"
     ));
 
-    /// $1 project, $2 ids of conversations: programs that have ended.
-    DELETE_PROGRAMS_OF = each(
+    /// $1 project, $2 ids of conversations.
+    DELETE_PROGRAMS_OF_CONVERSATIONS = each(
         "DELETE FROM programs WHERE project = $1 AND thread IN (SELECT value FROM json_each($2))",
         "DELETE FROM programs WHERE project = $1 AND thread IN (SELECT jsonb_array_elements_text($2::text::jsonb))",
     );
 
-    /// $1 ids of conversations, with all that hangs on them.
+    /// $1 ids of conversations. Cascades to their rows.
     DELETE_CONVERSATIONS = each(
         "DELETE FROM conversations WHERE id IN (SELECT value FROM json_each($1))",
         "DELETE FROM conversations WHERE id IN (SELECT jsonb_array_elements_text($1::text::jsonb))",

@@ -1,7 +1,8 @@
-//! Writing runs and what is said in them: what a batch says to the database.
+//! Writing runs, their entries and events.
 
-use super::calls::be_present;
+use super::calls::upsert_instances;
 use super::registry;
+use super::upkeep::instance_columns;
 
 macro_rules! insert_conversations {
     ($rows:literal) => {
@@ -15,7 +16,7 @@ macro_rules! insert_conversations {
     };
 }
 
-/// More was said. A clock that was set back makes no conversation older.
+/// New entries. A clock that was set back makes no conversation older.
 macro_rules! grow_conversations {
     ($rows:literal) => {
         concat!(
@@ -106,12 +107,12 @@ macro_rules! insert_requests {
     };
 }
 
-/// What is beyond the 200 newest of a tool. Looks only at tools that got new ones.
+/// Requests beyond the 200 newest of a tool, for tools with new requests.
 macro_rules! beyond_newest {
     () => {
         "JOIN past_requests AS old ON old.project = fresh.project AND old.tool = fresh.tool \
-         AND old.id <= (SELECT kept.id FROM past_requests AS kept WHERE kept.project = fresh.project \
-         AND kept.tool = fresh.tool ORDER BY kept.id DESC LIMIT 1 OFFSET 200)"
+         AND old.id <= (SELECT newest.id FROM past_requests AS newest WHERE newest.project = fresh.project \
+         AND newest.tool = fresh.tool ORDER BY newest.id DESC LIMIT 1 OFFSET 200)"
     };
 }
 
@@ -128,12 +129,12 @@ macro_rules! trim_requests {
     };
 }
 
-/// Everything that begins and steps of runs write, one statement per change. Parameters: `be_present` $1, new
-/// conversations $2, what was said $3, new runs $4, steps $5, entries $6, events $7, usage $8, past requests $9.
+/// All writes of begins and steps of runs, one statement per kind of row. Parameters: `upsert_instances` $1, new
+/// conversations $2, their growth $3, new runs $4, steps $5, entries $6, events $7, usage $8, past requests $9.
 macro_rules! write_runs {
     () => {
         concat!(
-            be_present!("$1"),
+            upsert_instances!("$1"),
             "; ",
             insert_conversations!("$2"),
             "; ",
@@ -156,12 +157,13 @@ macro_rules! write_runs {
     };
 }
 
-/// For each run and conversation: how both stand, and which run of the conversation is open.
+/// Runs and conversations as preconditions: the state of both, and the open run of the conversation.
 macro_rules! runs_of {
     ($rows:literal) => {
         concat!(
-            "SELECT 'run', asked.key, runs.conversation, runs.project, runs.user_id, runs.state, runs.instance, \
-             conversations.project, conversations.user_id, conversations.entries, other.id, other.state \
+            "SELECT 'run' AS part, asked.key AS number, runs.conversation, runs.project AS run_project, \
+             runs.user_id AS run_user_id, runs.state, runs.instance, conversations.project, \
+             conversations.user_id, conversations.entries, other.id AS open_run, other.state AS open_state \
              FROM jsonb_each(",
             $rows,
             ") AS asked LEFT JOIN runs ON runs.id = asked.value ->> 0 \
@@ -235,9 +237,9 @@ registry! {
         ));
 
     /// $1 rows of run, conversation.
-    RUNS_OF = each(runs_of!("$1"), "SELECT 'run', asked.key - 1, runs.conversation, runs.project, runs.user_id, \
-             runs.state, runs.instance, conversations.project, conversations.user_id, conversations.entries, \
-             other.id, other.state \
+    RUNS_OF = each(runs_of!("$1"), "SELECT 'run' AS part, asked.key - 1 AS number, runs.conversation, \
+             runs.project AS run_project, runs.user_id AS run_user_id, runs.state, runs.instance, conversations.project, \
+             conversations.user_id, conversations.entries, other.id AS open_run, other.state AS open_state \
              FROM jsonb_array_elements($1::text::jsonb) WITH ORDINALITY AS asked (value, key) \
              LEFT JOIN runs ON runs.id = asked.value ->> 0 \
              LEFT JOIN conversations ON conversations.id = asked.value ->> 1 \
@@ -248,25 +250,29 @@ registry! {
     WRITE_RUNS = sqlite_only(write_runs!());
 
     /// Parameters as in `write_runs!`.
-    COMMIT_RUNS = sqlite_only(concat!(write_runs!(), "; COMMIT"));
+    WRITE_RUNS_AND_COMMIT = sqlite_only(concat!(write_runs!(), "; COMMIT"));
 
-    /// $1 run: how it stands, and the process that works on it.
-    RUN_AND_HOLDER = both("SELECT runs.record, runs.state, runs.instance, runs.project, runs.user_id, \
-                 instances.id, instances.machine, instances.process, instances.heartbeat_at \
-                 FROM runs LEFT JOIN instances ON instances.id = runs.instance WHERE runs.id = $1");
+    /// $1 run: its record and owner, and the process that holds it.
+    RUN_AND_HOLDER = both(concat!(
+            "SELECT runs.record, runs.instance AS holder, runs.project, runs.user_id, ",
+            instance_columns!(),
+            " FROM runs LEFT JOIN instances ON instances.id = runs.instance WHERE runs.id = $1"
+        ));
 
     /// $1 run, $2 state, $3 instance, $4 record.
     TAKE_RUN = both("UPDATE runs SET state = $2, instance = $3, record = $4 WHERE id = $1");
 
-    /// $1 run, $2 the process that gives it back.
-    LET_RUN_GO = both("UPDATE runs SET instance = NULL WHERE id = $1 AND instance = $2");
+    /// $1 run, $2 the instance that releases it.
+    RELEASE_RUN = both("UPDATE runs SET instance = NULL WHERE id = $1 AND instance = $2");
 
-    /// $1 conversation: whose it is, its running run, and the process that works on that.
-    CONVERSATION_AND_HOLDER = both("SELECT conversations.project, conversations.user_id, runs.id, runs.instance, \
-                 instances.id, instances.machine, instances.process, instances.heartbeat_at \
-                 FROM conversations LEFT JOIN runs ON runs.conversation = conversations.id AND runs.state = 'running' \
-                 LEFT JOIN instances ON instances.id = runs.instance WHERE conversations.id = $1");
+    /// $1 conversation: its owner, its running run, and the process that holds it.
+    CONVERSATION_AND_HOLDER = both(concat!(
+            "SELECT conversations.project, conversations.user_id, runs.id AS run, runs.instance AS holder, ",
+            instance_columns!(),
+            " FROM conversations LEFT JOIN runs ON runs.conversation = conversations.id AND runs.state = 'running' \
+                 LEFT JOIN instances ON instances.id = runs.instance WHERE conversations.id = $1"
+        ));
 
-    /// $1 conversation, with all that hangs on it.
+    /// $1 conversation. Cascades to its rows.
     DELETE_CONVERSATION = both("DELETE FROM conversations WHERE id = $1");
 }

@@ -1,4 +1,4 @@
-//! What people set: switches, standing answers, secrets, trusted files.
+//! Writing settings: switches, standing answers, secrets, trusted files.
 
 use super::approvals::answer_columns;
 use super::registry;
@@ -12,16 +12,16 @@ macro_rules! key_of {
 
 pub(super) use key_of;
 
-/// For each key: whether anything is sealed under it, and whether anything is sealed at all.
+/// Keys as preconditions: whether a value is sealed under the key, and whether any value is sealed at all.
 macro_rules! keys_of {
     ($names:literal) => {
         concat!(
-            "SELECT 'key', value, EXISTS (SELECT 1 FROM secrets WHERE lower(hex(",
+            "SELECT 'key' AS part, value AS name, EXISTS (SELECT 1 FROM secrets WHERE lower(hex(",
             key_of!("sealed"),
             ")) = value) OR EXISTS (SELECT 1 FROM approvals WHERE sealed IS NOT NULL AND lower(hex(",
             key_of!("sealed"),
-            ")) = value), EXISTS (SELECT 1 FROM secrets) \
-             OR EXISTS (SELECT 1 FROM approvals WHERE sealed IS NOT NULL) FROM json_each(",
+            ")) = value) AS is_used, EXISTS (SELECT 1 FROM secrets) \
+             OR EXISTS (SELECT 1 FROM approvals WHERE sealed IS NOT NULL) AS is_any_sealed FROM json_each(",
             $names,
             ")"
         )
@@ -51,8 +51,8 @@ registry! {
     /// $1 project, $2 kind, $3 name.
     CLEAR_SWITCH = both("DELETE FROM switches WHERE project = $1 AND kind = $2 AND name = $3");
 
-    /// The columns of an answer in their order, in the place of another of the same project with its id.
-    KEEP_ANSWER = both(concat!("INSERT INTO answers (", answer_columns!(), ") \
+    /// `answer_columns!`. Replaces an answer of the same project with this id.
+    SET_ANSWER = both(concat!("INSERT INTO answers (", answer_columns!(), ") \
                  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (id) DO UPDATE \
                  SET user_id = excluded.user_id, effect = excluded.effect, tool = excluded.tool, \
                  condition = excluded.condition, lifts = excluded.lifts, definition = excluded.definition, \
@@ -62,7 +62,7 @@ registry! {
     /// $1 project, $2 id.
     DELETE_ANSWER = both("DELETE FROM answers WHERE project = $1 AND id = $2");
 
-    /// $1 project, $2 name, $3 sealed value, $4 time. Changes nothing if other secrets have another key.
+    /// $1 project, $2 name, $3 sealed value, $4 time; no effect if other secrets have another key.
     SET_SECRET = each(concat!(
             "INSERT INTO secrets (project, name, sealed, created_at, changed_at) SELECT $1, $2, $3, $4, $4 WHERE ",
             no_other_key!(),
@@ -77,10 +77,10 @@ registry! {
     /// $1 project, $2 name.
     DELETE_SECRET = both("DELETE FROM secrets WHERE project = $1 AND name = $2");
 
-    /// $1 project, $2 what their names begin with.
+    /// $1 project, $2 prefix of their names.
     DELETE_SECRETS_FROM = both("DELETE FROM secrets WHERE project = $1 AND substr(name, 1, length($2)) = $2");
 
-    /// Begins a change of keys, which may be undone alone.
+    /// Begins a change of keys.
     SAVEPOINT_RESEAL = both("SAVEPOINT reseal");
 
     /// $1 project, $2 name, $3 the value as it was, $4 the same under another key.
@@ -89,23 +89,23 @@ registry! {
     /// $1 call, $2 the request as it was, $3 the same under another key.
     RESEAL_APPROVAL = both("UPDATE approvals SET sealed = $3 WHERE call_id = $1 AND sealed = $2");
 
-    /// $1 a key: how many values are sealed under another one.
+    /// $1 a key: the number of values sealed under another one.
     OTHER_KEYS = both(concat!(
             "SELECT (SELECT count(*) FROM secrets WHERE ",
             key_of!("sealed"),
             " <> $1) + (SELECT count(*) FROM approvals WHERE sealed IS NOT NULL AND ",
             key_of!("sealed"),
-            " <> $1)"
+            " <> $1) AS total"
         ));
 
     /// $1 names of keys, in hexadecimal digits.
     KEYS_OF = each(keys_of!("$1"), concat!(
-            "SELECT 'key', value, EXISTS (SELECT 1 FROM secrets WHERE encode(",
+            "SELECT 'key' AS part, value AS name, EXISTS (SELECT 1 FROM secrets WHERE encode(",
             key_of!("sealed"),
             ", 'hex') = value) OR EXISTS (SELECT 1 FROM approvals WHERE sealed IS NOT NULL AND encode(",
             key_of!("sealed"),
-            ", 'hex') = value), EXISTS (SELECT 1 FROM secrets) \
-             OR EXISTS (SELECT 1 FROM approvals WHERE sealed IS NOT NULL) \
+            ", 'hex') = value) AS is_used, EXISTS (SELECT 1 FROM secrets) \
+             OR EXISTS (SELECT 1 FROM approvals WHERE sealed IS NOT NULL) AS is_any_sealed \
              FROM jsonb_array_elements_text($1::text::jsonb) AS names (value)"
         ));
 
@@ -122,6 +122,6 @@ registry! {
     /// $1 path.
     DISTRUST_FILE = both("DELETE FROM trusted_files WHERE path = $1");
 
-    /// Tells every reader that something here has changed.
+    /// Invalidates cached settings.
     BUMP_REVISION = both("UPDATE revisions SET value = value + 1 WHERE name = 'standing'");
 }

@@ -1,4 +1,4 @@
-//! What was read and sent before a call.
+//! Provenance tracks.
 
 use super::registry;
 
@@ -6,16 +6,16 @@ registry! {
     /// $1 id.
     TRACK = both("SELECT track FROM tracks WHERE id = $1");
 
-    /// $1 id, $2 conversation, $3 track, $4 time. Without a row of the conversation it belongs to none.
+    /// $1 id, $2 conversation, $3 track, $4 time. A conversation without a row counts as none.
     SET_TRACK = both("INSERT INTO tracks (id, conversation, track, touched_at) \
                  VALUES ($1, (SELECT id FROM conversations WHERE id = $2), $3, $4) \
                  ON CONFLICT (id) DO UPDATE SET track = excluded.track, touched_at = excluded.touched_at, \
                  conversation = COALESCE(tracks.conversation, excluded.conversation)");
 
-    /// $1 time: what belongs to no conversation and was not touched since.
+    /// $1 time: tracks without a conversation that were not touched since.
     DELETE_OLD_TRACKS = both("DELETE FROM tracks WHERE conversation IS NULL AND touched_at < $1");
 
-    /// $1 time: answers about a destination, for what is no conversation.
+    /// $1 time: answers about a destination whose thread is not a conversation.
     DELETE_OLD_LIFTS = both("DELETE FROM answers WHERE destination IS NOT NULL AND given_at < $1 \
                  AND NOT EXISTS (SELECT 1 FROM conversations WHERE conversations.id = answers.thread)");
 }

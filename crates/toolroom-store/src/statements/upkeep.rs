@@ -3,21 +3,29 @@
 use super::reads::prunable;
 use super::registry;
 
+macro_rules! instance_columns {
+    () => {
+        "instances.id AS instance_id, instances.machine, instances.process, instances.heartbeat_at"
+    };
+}
+pub(super) use instance_columns;
+
 macro_rules! instances {
     () => {
-        "SELECT id, machine, process, heartbeat_at FROM instances"
+        concat!("SELECT ", instance_columns!(), " FROM instances")
     };
 }
 
 macro_rules! schema {
     () => {
-        "SELECT (SELECT user_version FROM pragma_user_version), \
-         (SELECT application_id FROM pragma_application_id), (SELECT journal_mode FROM pragma_journal_mode)"
+        "SELECT (SELECT user_version FROM pragma_user_version) AS schema, \
+         (SELECT application_id FROM pragma_application_id) AS application, \
+         (SELECT journal_mode FROM pragma_journal_mode) AS journal_mode"
     };
 }
 
-/// Questions that nobody answered, or whose answer nobody used, by $1, and those that were asked after $2, which is in
-/// the future (`toolroom::ledger::AnswerWindow`).
+/// Questions that were not answered, or whose answer was not used, by $1; and questions asked after $2, which is in the
+/// future (`toolroom::ledger::AnswerWindow`).
 macro_rules! overdue {
     () => {
         "(expires_at <= $1 OR EXISTS (SELECT 1 FROM calls AS asked WHERE asked.id = call_id AND asked.asked_at > $2)) \
@@ -25,7 +33,7 @@ macro_rules! overdue {
     };
 }
 
-/// $3 the rule, $4 what is said of calls that people were asked about, $5 of those that clients had to run.
+/// $3 rule, $4 error of calls that a user had to answer, $5 error of calls that a client had to run.
 macro_rules! deny_overdue_calls {
     () => {
         concat!(
@@ -49,26 +57,26 @@ macro_rules! expire_approvals {
     };
 }
 
-macro_rules! forget_instances {
+macro_rules! delete_instances {
     () => {
         "DELETE FROM instances WHERE id IN (SELECT value FROM json_each($1))"
     };
 }
 
-macro_rules! unknown_orphans {
+macro_rules! mark_orphans_unknown {
     () => {
         "UPDATE calls SET status = 'unknown' WHERE status = 'begun' \
          AND NOT EXISTS (SELECT 1 FROM instances WHERE instances.id = calls.instance)"
     };
 }
 
-/// Contents that nobody holds any more. $1 project, $2 hashes.
-macro_rules! unheld {
+/// Contents that no artifact refers to. $1 project, $2 hashes.
+macro_rules! unreferenced {
     (sqlite) => {
-        concat!("sha256 IN (SELECT value FROM json_each($2)) AND ", unheld!(all))
+        concat!("sha256 IN (SELECT value FROM json_each($2)) AND ", unreferenced!(all))
     };
     (postgres) => {
-        concat!("sha256 IN (SELECT jsonb_array_elements_text($2::text::jsonb)) AND ", unheld!(all))
+        concat!("sha256 IN (SELECT jsonb_array_elements_text($2::text::jsonb)) AND ", unreferenced!(all))
     };
     (all) => {
         "artifact_bytes.project = $1 AND NOT EXISTS (SELECT 1 FROM artifacts \
@@ -76,18 +84,18 @@ macro_rules! unheld {
     };
 }
 
-macro_rules! size_of_unheld {
+macro_rules! size_of_unreferenced {
     ($kind:tt) => {
         concat!(
-            "SELECT CAST(COALESCE(sum(length(bytes)), 0) AS BIGINT) FROM artifact_bytes WHERE ",
-            unheld!($kind)
+            "SELECT CAST(COALESCE(sum(length(bytes)), 0) AS BIGINT) AS bytes FROM artifact_bytes WHERE ",
+            unreferenced!($kind)
         )
     };
 }
 
-macro_rules! delete_unheld {
+macro_rules! delete_unreferenced {
     ($kind:tt) => {
-        concat!("DELETE FROM artifact_bytes WHERE ", unheld!($kind))
+        concat!("DELETE FROM artifact_bytes WHERE ", unreferenced!($kind))
     };
 }
 
@@ -96,7 +104,7 @@ macro_rules! prune_chunk {
         concat!(
             "SELECT id, (SELECT CAST(COALESCE(sum(length(bytes)), 0) AS BIGINT) FROM artifacts JOIN artifact_bytes \
              ON artifact_bytes.project = artifacts.project AND artifact_bytes.sha256 = artifacts.sha256 \
-             WHERE artifacts.call_id = calls.id) FROM calls WHERE id < $3 AND ",
+             WHERE artifacts.call_id = calls.id) AS bytes FROM calls WHERE id < $3 AND ",
             prunable!($kind),
             " ORDER BY id LIMIT $5"
         )
@@ -104,19 +112,17 @@ macro_rules! prune_chunk {
 }
 
 registry! {
-    /// Takes the one write lock at once: a transaction that reads first and writes later could lose its place.
+    /// Takes the write lock at once: a transaction that reads first could fail when it begins to write.
     BEGIN = each("BEGIN IMMEDIATE", "BEGIN");
 
-    /// Ends a transaction.
     COMMIT = both("COMMIT");
 
-    /// Undoes a transaction.
     ROLLBACK = both("ROLLBACK");
 
     /// Begins one unit of a transaction.
     SAVEPOINT_UNIT = both("SAVEPOINT unit");
 
-    /// Keeps one unit.
+    /// Ends one unit.
     RELEASE_UNIT = both("RELEASE unit");
 
     /// Undoes one unit alone.
@@ -128,43 +134,42 @@ registry! {
     /// Commits survive the loss of power.
     FULL_SYNC = sqlite_only("PRAGMA synchronous = FULL");
 
-    /// Readers and the writer do not wait for each other. Kept in the file.
-    JOURNAL_IN_WAL = sqlite_only("PRAGMA journal_mode = WAL");
+    /// The write-ahead log: readers and the writer do not block each other. Stored in the file.
+    ENABLE_WAL = sqlite_only("PRAGMA journal_mode = WAL");
 
-    /// $1 file name or URI. Fails when there is something in the file.
+    /// $1 file name or URI. Fails if the file has content.
     COPY = sqlite_only("VACUUM INTO $1");
 
-    /// Which migrations the file has seen, whose it is, and how it is journaled.
+    /// Schema version, application id and journal mode.
     SCHEMA = sqlite_only(schema!());
 
-    /// Whether there is anything in the file.
-    TABLE_COUNT = sqlite_only("SELECT count(*) FROM sqlite_schema");
+    /// The number of tables, indexes and so on.
+    TABLE_COUNT = sqlite_only("SELECT count(*) AS tables FROM sqlite_schema");
 
-    /// What a start has to know, in one go: schema, number of overdue questions, processes. $1 time,
-    /// $2 latest start.
+    /// For the start of a process: schema, number of overdue questions, instances. $1 time, $2 latest start.
     SCHEMA_AND_INSTANCES =
-        sqlite_only(concat!(schema!(), "; SELECT count(*) FROM approvals WHERE ", overdue!(), "; ", instances!()));
+        sqlite_only(concat!(schema!(), "; SELECT count(*) AS overdue FROM approvals WHERE ", overdue!(), "; ", instances!()));
 
-    /// Every process that has, or had, calls or runs open.
+    /// Processes with open calls or runs, alive or dead.
     INSTANCES = both(instances!());
 
-    /// The same, with the write lock held.
-    OPEN_AND_LIST_INSTANCES = sqlite_only(concat!("BEGIN IMMEDIATE; ", instances!()));
+    /// The same, under the write lock.
+    BEGIN_AND_LIST_INSTANCES = sqlite_only(concat!("BEGIN IMMEDIATE; ", instances!()));
 
     /// $1 ids of instances.
-    FORGET_INSTANCES = each(forget_instances!(), "DELETE FROM instances WHERE id IN (SELECT jsonb_array_elements_text($1::text::jsonb))");
+    DELETE_INSTANCES = each(delete_instances!(), "DELETE FROM instances WHERE id IN (SELECT jsonb_array_elements_text($1::text::jsonb))");
 
-    /// What was begun by nobody who is still there.
-    UNKNOWN_ORPHANS = both(unknown_orphans!());
+    /// Calls begun by an instance without a row.
+    MARK_ORPHANS_UNKNOWN = both(mark_orphans_unknown!());
 
-    /// $1 ids of instances: they are gone, with the lock held already.
-    BURY_INSTANCES = sqlite_only(concat!(forget_instances!(), "; ", unknown_orphans!(), "; COMMIT"));
+    /// $1 ids of dead instances; ends the transaction.
+    DELETE_INSTANCES_AND_COMMIT = sqlite_only(concat!(delete_instances!(), "; ", mark_orphans_unknown!(), "; COMMIT"));
 
-    /// $1 ids of instances, ours: the same in a transaction of its own.
-    SIGN_OFF = sqlite_only(concat!("BEGIN IMMEDIATE; ", forget_instances!(), "; ", unknown_orphans!(), "; COMMIT"));
+    /// $1 id of this instance; a transaction of its own.
+    SIGN_OFF = sqlite_only(concat!("BEGIN IMMEDIATE; ", delete_instances!(), "; ", mark_orphans_unknown!(), "; COMMIT"));
 
-    /// $1 time, $2 latest start: how many questions are overdue.
-    OVERDUE_COUNT = both(concat!("SELECT count(*) FROM approvals WHERE ", overdue!()));
+    /// $1 time, $2 latest start.
+    OVERDUE_COUNT = both(concat!("SELECT count(*) AS overdue FROM approvals WHERE ", overdue!()));
 
     /// $1 time, $2 latest start, $3 rule, $4 error.
     DENY_OVERDUE_CALLS = both(deny_overdue_calls!());
@@ -175,20 +180,19 @@ registry! {
     /// $1 time, $2 latest start, $3 rule, $4 error: both, in a transaction of their own.
     EXPIRE = sqlite_only(concat!("BEGIN IMMEDIATE; ", deny_overdue_calls!(), "; ", expire_approvals!(), "; COMMIT"));
 
-    /// $1 project, $2 time, $3 below this id, $4 what is counted, $5 how many: the oldest calls that may go, and
-    /// the size of what hangs on each.
+    /// $1 project, $2 time, $3 below this id, $4 counted calls, $5 limit: the oldest prunable calls, and the
+    /// size of their artifacts.
     PRUNE_CHUNK = each(prune_chunk!(sqlite), prune_chunk!(postgres));
 
     /// $1 ids of calls.
     DELETE_ARTIFACTS = each("DELETE FROM artifacts WHERE call_id IN (SELECT value FROM json_each($1)) RETURNING sha256", "DELETE FROM artifacts WHERE call_id IN (SELECT jsonb_array_elements_text($1::text::jsonb)) \
              RETURNING sha256");
 
-    /// $1 project, $2 hashes: the size of contents that nobody holds any more.
-    SIZE_OF_UNHELD = each(size_of_unheld!(sqlite), size_of_unheld!(postgres));
+    /// $1 project, $2 hashes: the size of unreferenced contents.
+    SIZE_OF_UNREFERENCED = each(size_of_unreferenced!(sqlite), size_of_unreferenced!(postgres));
 
-    /// $1 project, $2 hashes: contents that nobody holds any more. It gives nothing back: what a deletion tells of a
-    /// content, it reads whole.
-    DELETE_UNHELD = each(delete_unheld!(sqlite), delete_unheld!(postgres));
+    /// $1 project, $2 hashes: unreferenced contents. Without RETURNING, which would read each content whole.
+    DELETE_UNREFERENCED = each(delete_unreferenced!(sqlite), delete_unreferenced!(postgres));
 
     /// $1 ids of calls.
     DELETE_CALLS = each("DELETE FROM calls WHERE id IN (SELECT value FROM json_each($1))", "DELETE FROM calls WHERE id IN (SELECT jsonb_array_elements_text($1::text::jsonb))");

@@ -1,4 +1,4 @@
-//! Whatever happens to parked calls, in whatever order: the store and the ledger in memory show the same.
+//! Property test: after any sequence of events about parked calls, the store and the ledger in memory show the same.
 
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ use toolroom::policy::Ruling;
 use toolroom::scope::Scope;
 use toolroom::testing::MemoryLedger;
 
-use crate::asking::{begun, decision, edit, parked};
-use crate::place::{Place, done, with_status};
+use crate::database::{TestDatabase, done, with_status};
+use crate::parked::{begun, decision, edit, parked};
 use crate::scale::cases;
 
-/// How many calls there are to park.
+/// Number of calls to park.
 const CALLS: usize = 5;
 
-/// Something that happens, to calls by their number.
+/// An event, about calls by number.
 #[derive(Debug, Clone)]
 enum Event {
     Park(usize),
@@ -48,7 +48,7 @@ enum Event {
         status: CallStatus,
         question: ParkedQuestion,
     },
-    /// For so many seconds; then another process starts, which answers what is overdue, and somebody calls a tool.
+    /// For so many seconds; then another process starts, which denies expired questions, and a tool is called.
     Wait(u64),
 }
 
@@ -98,7 +98,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// What became of it, without the words.
+/// The result of an event, without texts.
 #[derive(Debug, PartialEq, Eq)]
 enum Outcome {
     Taken,
@@ -127,7 +127,7 @@ fn answer_result(result: &Result<(), DecideError>) -> Outcome {
     }
 }
 
-/// An event as it is said to a ledger: the same words to both.
+/// An event as a request to a ledger.
 enum Change {
     Park(ParkCall),
     Decide(Decision),
@@ -137,7 +137,7 @@ enum Change {
 }
 
 impl Change {
-    async fn said_to(&self, ledger: &impl Storage) -> Outcome {
+    async fn apply_to(&self, ledger: &impl Storage) -> Outcome {
         let whole = |taken| if taken { Outcome::Taken } else { Outcome::Refused };
         match self {
             Self::Park(park) => whole(ledger.park(park.clone()).await.is_ok()),
@@ -149,9 +149,14 @@ impl Change {
     }
 }
 
-async fn change(place: &Place, parks: &[ParkCall], ledger: &impl Storage, event: Event) -> Option<Change> {
-    let clock = &*place.clock;
-    // Nobody parks what is over already; when that would be noticed differs.
+async fn change(
+    database: &TestDatabase,
+    parks: &[ParkCall],
+    ledger: &impl Storage,
+    event: Event,
+) -> Option<Change> {
+    let clock = &*database.clock;
+    // A call that has ended is not parked: the two would notice at different times.
     let is_over = |call: usize| parks[call].approval.expires_at <= clock.now();
     Some(match event {
         Event::Park(call) | Event::Edit { into: call, .. } if is_over(call) => return None,
@@ -184,7 +189,7 @@ async fn change(place: &Place, parks: &[ParkCall], ledger: &impl Storage, event:
             Change::Begin(begin)
         }
         Event::Close { call, status, question } => {
-            // Whoever closes a call has its row.
+            // The process that closes a call has its row.
             let park = &parks[call].record;
             let known = ledger.call(&park.scope, &park.id).await.unwrap();
             let close = with_status(known.as_ref().unwrap_or(park), status);
@@ -220,25 +225,25 @@ async fn shown(ledger: &impl Storage, parks: &[ParkCall]) -> Shown {
 }
 
 async fn check(events: Vec<Event>) {
-    let place = Place::new();
-    let (store, memory) = (place.open().await, MemoryLedger::new());
+    let database = TestDatabase::new();
+    let (store, memory) = (database.open().await, MemoryLedger::new());
     let (whole, ana) = (Scope::project("p"), Scope::user("p", "ana"));
     let parks = [
-        parked(&*place.clock, &whole, Answerer::Caller),
-        parked(&*place.clock, &ana, Answerer::Caller),
-        parked(&*place.clock, &ana, Answerer::Operator),
-        parked(&*place.clock, &ana, Answerer::Caller),
-        parked(&*place.clock, &ana, Answerer::Client),
+        parked(&*database.clock, &whole, Answerer::Caller),
+        parked(&*database.clock, &ana, Answerer::Caller),
+        parked(&*database.clock, &ana, Answerer::Operator),
+        parked(&*database.clock, &ana, Answerer::Caller),
+        parked(&*database.clock, &ana, Answerer::Client),
     ];
     for event in events {
         let told = format!("{event:?}");
         let waits = matches!(event, Event::Wait(_));
-        if let Some(change) = change(&place, &parks, &memory, event).await {
-            assert_eq!(change.said_to(&store).await, change.said_to(&memory).await, "{told}");
+        if let Some(change) = change(&database, &parks, &memory, event).await {
+            assert_eq!(change.apply_to(&store).await, change.apply_to(&memory).await, "{told}");
         }
         if waits {
-            drop(place.open().await);
-            let other = place.call(&Scope::project("other"));
+            drop(database.open().await);
+            let other = database.call(&Scope::project("other"));
             store.close(done(&other)).await.unwrap();
             memory.close(done(&other)).await.unwrap();
         }

@@ -1,4 +1,4 @@
-//! Copies of a database in use, and how they are looked at.
+//! Copies of a database in use, and their check.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -15,17 +15,17 @@ use toolroom::memory::Memories;
 use toolroom::scope::{ProjectId, Scope};
 use toolroom_store::{BackupFacts, Store, StoreError, inspect};
 
-use crate::asking::{decision, parked, sealed};
+use crate::conversations::begun;
+use crate::database::{TestDatabase, done};
 use crate::memories::fact;
-use crate::place::{Place, done};
-use crate::threads::begun;
+use crate::parked::{decision, parked, sealed};
 
-fn beside(place: &Place, name: &str) -> PathBuf {
-    place.path().with_file_name(name)
+fn sibling(database: &TestDatabase, name: &str) -> PathBuf {
+    database.path().with_file_name(name)
 }
 
-fn files(place: &Place) -> Vec<String> {
-    let entries = std::fs::read_dir(place.path().parent().unwrap()).unwrap();
+fn files(database: &TestDatabase) -> Vec<String> {
+    let entries = std::fs::read_dir(database.path().parent().unwrap()).unwrap();
     let mut names: Vec<_> =
         entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
     names.sort();
@@ -33,9 +33,9 @@ fn files(place: &Place) -> Vec<String> {
 }
 
 /// A call that ends with a whole result of its own.
-fn with_artifact(place: &Place, record: &CallRecord) -> CloseCall {
+fn with_artifact(database: &TestDatabase, record: &CallRecord) -> CloseCall {
     let artifact = Artifact {
-        id: ArtifactId::fresh(&*place.clock),
+        id: ArtifactId::fresh(&*database.clock),
         call: record.id.clone(),
         scope: record.scope.clone(),
         media_type: Artifact::TEXT.into(),
@@ -54,19 +54,19 @@ async fn run(path: &Path, sql: &'static str) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_copy_is_whole_while_others_write() {
-    let place = Arc::new(Place::new());
-    let stores = [place.open().await, place.open().await];
+    let database = Arc::new(TestDatabase::new());
+    let stores = [database.open().await, database.open().await];
     let over = Arc::new(AtomicBool::new(false));
     let first = Arc::new(tokio::sync::Barrier::new(3));
     let writers: Vec<_> = stores
         .iter()
         .map(|store| {
-            let (store, place, over, first) =
-                (store.clone(), Arc::clone(&place), Arc::clone(&over), Arc::clone(&first));
+            let (store, database, over, first) =
+                (store.clone(), Arc::clone(&database), Arc::clone(&over), Arc::clone(&first));
             tokio::spawn(async move {
                 let mut written = 0_u64;
                 while !over.load(Ordering::SeqCst) {
-                    let close = with_artifact(&place, &place.call(&Scope::default()));
+                    let close = with_artifact(&database, &database.call(&Scope::default()));
                     store.close(close).await.unwrap();
                     written += 1;
                     if written == 1 {
@@ -80,7 +80,7 @@ async fn a_copy_is_whole_while_others_write() {
     first.wait().await;
     let mut copies = Vec::new();
     for number in 0..3 {
-        let copy = beside(&place, &format!("copy {number}.db"));
+        let copy = sibling(&database, &format!("copy {number}.db"));
         stores[0].copy_to(&copy).await.unwrap();
         copies.push(copy);
     }
@@ -99,26 +99,26 @@ async fn a_copy_is_whole_while_others_write() {
 }
 
 #[tokio::test]
-async fn a_copy_tells_what_is_in_it_and_is_a_database_again() {
-    let place = Place::new();
-    std::fs::write(place.path(), "").unwrap();
-    std::fs::set_permissions(place.path(), Permissions::from_mode(0o600)).unwrap();
-    let store = place.open().await;
+async fn a_copy_reports_its_content_and_can_be_opened() {
+    let database = TestDatabase::new();
+    std::fs::write(database.path(), "").unwrap();
+    std::fs::set_permissions(database.path(), Permissions::from_mode(0o600)).unwrap();
+    let store = database.open().await;
     let scope = Scope::default();
-    store.close(with_artifact(&place, &place.call(&scope))).await.unwrap();
+    store.close(with_artifact(&database, &database.call(&scope))).await.unwrap();
     store.set_secret(&scope.project, "s", sealed("s")).await.unwrap();
-    let park = parked(&*place.clock, &scope, Answerer::Caller);
+    let park = parked(&*database.clock, &scope, Answerer::Caller);
     store.park(park.clone()).await.unwrap();
-    store.decide(decision(&*place.clock, &park, Answer::No, Answerer::Caller)).await.unwrap();
+    store.decide(decision(&*database.clock, &park, Answer::No, Answerer::Caller)).await.unwrap();
 
-    begun(&store, &*place.clock, &scope).await;
+    begun(&store, &*database.clock, &scope).await;
     store.remember(&scope, fact("k", "v")).await.unwrap();
 
-    // Whatever would mean something in a URI means nothing here.
-    let copy = beside(&place, "copy of %41 ?mode=memory&x=#1 søk.db");
+    // Special characters of URIs have no effect.
+    let copy = sibling(&database, "copy of %41 ?mode=memory&x=#1 søk.db");
     store.copy_to(&copy).await.unwrap();
     assert_eq!(copy.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-    let before = files(&place);
+    let before = files(&database);
     let facts = BackupFacts {
         schema: 8,
         calls: 2,
@@ -130,9 +130,9 @@ async fn a_copy_tells_what_is_in_it_and_is_a_database_again() {
         memories: 1,
     };
     assert_eq!(inspect(&copy).await.unwrap(), facts);
-    assert_eq!(files(&place), before, "a look leaves nothing behind");
+    assert_eq!(files(&database), before, "a look leaves nothing behind");
 
-    let other = Place::new();
+    let other = TestDatabase::new();
     std::fs::copy(&copy, other.path()).unwrap();
     let restored = other.open().await;
     assert_eq!(restored.health().await.unwrap().journal_mode, "wal");
@@ -141,75 +141,78 @@ async fn a_copy_tells_what_is_in_it_and_is_a_database_again() {
         (store.calls(&scope, CallFilter::default()), restored.calls(&scope, CallFilter::default()));
     assert_eq!(ours.await.unwrap(), theirs.await.unwrap());
     restored.close(done(&other.call(&scope))).await.unwrap_err();
-    restored.close(done(&CallRecord { asked_at: park.record.asked_at, ..place.call(&scope) })).await.unwrap();
+    restored
+        .close(done(&CallRecord { asked_at: park.record.asked_at, ..database.call(&scope) }))
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
 async fn a_copy_never_replaces_a_file() {
-    let place = Place::new();
-    let store = place.open().await;
-    let letter = beside(&place, "letter.txt");
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let letter = sibling(&database, "letter.txt");
     std::fs::write(&letter, "Dear Sir or Madam").unwrap();
     let exists = store.copy_to(&letter).await.unwrap_err();
     assert!(matches!(&exists, StoreError::Exists { path } if *path == letter), "{exists:?}");
     assert_eq!(std::fs::read_to_string(&letter).unwrap(), "Dear Sir or Madam");
-    let itself = store.copy_to(&place.path()).await.unwrap_err();
+    let itself = store.copy_to(&database.path()).await.unwrap_err();
     assert!(matches!(&itself, StoreError::Exists { .. }), "{itself:?}");
 
-    let nowhere = beside(&place, "nowhere").join("copy.db");
+    let nowhere = sibling(&database, "nowhere").join("copy.db");
     let error = store.copy_to(&nowhere).await.unwrap_err();
     assert!(matches!(&error, StoreError::CannotOpen { path, .. } if *path == nowhere), "{error:?}");
 
     // A database that is gone is not copied as an empty one.
-    std::fs::remove_file(place.path()).unwrap();
-    let error = store.copy_to(&beside(&place, "copy.db")).await.unwrap_err();
+    std::fs::remove_file(database.path()).unwrap();
+    let error = store.copy_to(&sibling(&database, "copy.db")).await.unwrap_err();
     assert!(matches!(&error, StoreError::CannotOpen { .. }), "{error:?}");
-    std::fs::write(place.path(), "").unwrap();
-    let error = store.copy_to(&beside(&place, "copy.db")).await.unwrap_err();
+    std::fs::write(database.path(), "").unwrap();
+    let error = store.copy_to(&sibling(&database, "copy.db")).await.unwrap_err();
     assert!(matches!(&error, StoreError::NotOurs { .. }), "{error:?}");
-    assert!(!files(&place).contains(&"copy.db".to_owned()));
+    assert!(!files(&database).contains(&"copy.db".to_owned()));
 }
 
-async fn copied(place: &Place, store: &Store, name: &str) -> PathBuf {
-    let copy = beside(place, name);
+async fn copied(database: &TestDatabase, store: &Store, name: &str) -> PathBuf {
+    let copy = sibling(database, name);
     store.copy_to(&copy).await.unwrap();
     copy
 }
 
 #[tokio::test]
-async fn what_is_no_good_copy_is_told_apart() {
-    let place = Place::new();
-    let store = place.open().await;
+async fn bad_copies_are_rejected_with_their_own_errors() {
+    let database = TestDatabase::new();
+    let store = database.open().await;
     for _ in 0..200 {
-        drop(store.close(with_artifact(&place, &place.call(&Scope::default()))));
+        drop(store.close(with_artifact(&database, &database.call(&Scope::default()))));
     }
-    store.close(done(&place.call(&Scope::default()))).await.unwrap();
+    store.close(done(&database.call(&Scope::default()))).await.unwrap();
 
-    let missing = inspect(&beside(&place, "missing.db")).await.unwrap_err();
+    let missing = inspect(&sibling(&database, "missing.db")).await.unwrap_err();
     assert!(matches!(missing, StoreError::CannotOpen { .. }), "{missing:?}");
     for (name, content) in [("empty.db", ""), ("letter.txt", "Dear Sir or Madam, this is no database. ")] {
-        std::fs::write(beside(&place, name), content.repeat(100)).unwrap();
-        let error = inspect(&beside(&place, name)).await.unwrap_err();
+        std::fs::write(sibling(&database, name), content.repeat(100)).unwrap();
+        let error = inspect(&sibling(&database, name)).await.unwrap_err();
         assert!(matches!(error, StoreError::NotOurs { .. }), "{name}: {error:?}");
     }
 
-    let newer = copied(&place, &store, "newer.db").await;
+    let newer = copied(&database, &store, "newer.db").await;
     run(&newer, "PRAGMA user_version = 99").await;
     let error = inspect(&newer).await.unwrap_err();
     assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error:?}");
-    let foreign = copied(&place, &store, "foreign.db").await;
+    let foreign = copied(&database, &store, "foreign.db").await;
     run(&foreign, "PRAGMA application_id = 1").await;
     let error = inspect(&foreign).await.unwrap_err();
     assert!(matches!(error, StoreError::NotOurs { .. }), "{error:?}");
 
-    let orphaned = copied(&place, &store, "orphaned.db").await;
+    let orphaned = copied(&database, &store, "orphaned.db").await;
     run(&orphaned, "DELETE FROM calls").await;
     let error = inspect(&orphaned).await.unwrap_err();
     let text = error.to_string();
     assert!(matches!(error, StoreError::FailsCheck { .. }), "{error:?}");
     assert!(text.contains("a row of `artifacts` refers to a row of `calls` that is not there"), "{text}");
 
-    let damaged = copied(&place, &store, "damaged.db").await;
+    let damaged = copied(&database, &store, "damaged.db").await;
     let mut bytes = std::fs::read(&damaged).unwrap();
     let middle = bytes.len() / 8192 * 4096;
     bytes[middle..middle + 4096].fill(0xff);
@@ -217,7 +220,7 @@ async fn what_is_no_good_copy_is_told_apart() {
     let error = inspect(&damaged).await.unwrap_err();
     assert!(matches!(error, StoreError::FailsCheck { .. } | StoreError::Damaged(_)), "{error:?}");
 
-    let cut = copied(&place, &store, "cut.db").await;
+    let cut = copied(&database, &store, "cut.db").await;
     let bytes = std::fs::read(&cut).unwrap();
     std::fs::write(&cut, &bytes[..bytes.len() / 2]).unwrap();
     let error = inspect(&cut).await.unwrap_err();

@@ -12,18 +12,18 @@ use toolroom::testing::NoSeal;
 use toolroom::tool::{ClientTool, ClientTools};
 use toolroom_store::Store;
 
-use crate::place::Place;
+use crate::conversations::Thread;
+use crate::database::TestDatabase;
 use crate::scale::scaled;
-use crate::threads::Thread;
 
 fn pick() -> ClientTool {
     ClientTool::new("pick", "Pick a file", json!({"type": "object"})).unwrap()
 }
 
-fn room(place: &Place, store: &Store) -> Toolroom {
+fn room(database: &TestDatabase, store: &Store) -> Toolroom {
     Toolroom::builder(Arc::new(store.clone()))
         .seal(Arc::new(NoSeal))
-        .clock(Arc::clone(&place.clock) as _)
+        .clock(Arc::clone(&database.clock) as _)
         .build()
 }
 
@@ -37,10 +37,10 @@ async fn hand(room: &Toolroom, scope: &Scope) -> CallId {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_all_who_deliver_to_any_process_one_counts() {
-    let place = Place::new();
+    let database = TestDatabase::new();
     let scope = Scope::user("shop", "ana");
-    let stores = [place.open().await, place.open().await];
-    let rooms = stores.each_ref().map(|store| room(&place, store));
+    let stores = [database.open().await, database.open().await];
+    let rooms = stores.each_ref().map(|store| room(&database, store));
     for _ in 0..scaled(10) {
         let call = hand(&rooms[0], &scope).await;
         let stranger = Delivery::new(call.clone(), Scope::user("shop", "ben"), Ok(json!("forged")));
@@ -69,26 +69,27 @@ async fn of_all_who_deliver_to_any_process_one_counts() {
 
 #[tokio::test]
 async fn what_was_handed_out_by_a_process_that_died_is_delivered_to_the_next() {
-    let place = Place::new();
+    let database = TestDatabase::new();
     let scope = Scope::default();
-    let dying = place.open_as("here", "dying", |_| true).await;
-    let call = hand(&room(&place, &dying), &scope).await;
+    let dying = database.open_as("here", "dying", |_| true).await;
+    let call = hand(&room(&database, &dying), &scope).await;
     drop(dying);
-    let next = place.open_as("here", "next", |process| process != "dying").await;
-    let report = room(&place, &next).deliver(Delivery::new(call, scope, Ok(json!("a.txt")))).await.unwrap();
+    let next = database.open_as("here", "next", |process| process != "dying").await;
+    let report =
+        room(&database, &next).deliver(Delivery::new(call, scope, Ok(json!("a.txt")))).await.unwrap();
     assert!(matches!(report.outcome, Outcome::Done(_)), "{report:?}");
 }
 
 #[tokio::test]
 async fn a_run_keeps_the_tools_its_client_brought() {
-    let place = Place::new();
+    let database = TestDatabase::new();
     let scope = Scope::default();
-    let mut thread = Thread::new(&*place.clock, &scope);
+    let mut thread = Thread::new(&*database.clock, &scope);
     thread.run.client_tools = ClientTools::new(vec![pick()]).unwrap();
-    let store = place.open().await;
-    store.begin_run(thread.begin(&*place.clock)).await.unwrap();
-    store.step(thread.step(&*place.clock, RunState::Waiting)).await.unwrap();
-    let next = place.open().await;
+    let store = database.open().await;
+    store.begin_run(thread.begin(&*database.clock)).await.unwrap();
+    store.step(thread.step(&*database.clock, RunState::Waiting)).await.unwrap();
+    let next = database.open().await;
     let run = next.take_run(&scope, &thread.run.id).await.unwrap();
     assert_eq!(run.client_tools, thread.run.client_tools);
 }

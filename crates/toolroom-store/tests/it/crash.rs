@@ -7,9 +7,9 @@ use std::process::{Child, Command, Stdio};
 use toolroom::ledger::{CallFilter, CallId, CallStatus, Journal};
 use toolroom::scope::Scope;
 
-use crate::place::Place;
+use crate::database::TestDatabase;
 
-/// Beside the folder of this very program.
+/// The path of an example, next to the folder of the test binary.
 pub(crate) fn example(name: &str) -> PathBuf {
     let here = std::env::current_exe().unwrap();
     let path = here.parent().and_then(Path::parent).unwrap().join("examples").join(name);
@@ -17,10 +17,10 @@ pub(crate) fn example(name: &str) -> PathBuf {
     path
 }
 
-/// Ends with the test, whatever its result.
-pub(crate) struct Crowd(pub(crate) Child);
+/// Killed when the test ends.
+pub(crate) struct ChildProcess(pub(crate) Child);
 
-impl Drop for Crowd {
+impl Drop for ChildProcess {
     fn drop(&mut self) {
         drop(self.0.kill());
         drop(self.0.wait());
@@ -28,14 +28,14 @@ impl Drop for Crowd {
 }
 
 #[tokio::test]
-async fn what_was_answered_survives_and_what_was_not_is_unknown() {
-    let place = Place::new();
+async fn acknowledged_calls_survive_and_open_ones_are_unknown() {
+    let database = TestDatabase::new();
     let crowds: Vec<_> = ["one", "two", "three"]
         .into_iter()
         .map(|process| {
-            let mut command = Command::new(example("crowd"));
-            command.arg(place.path()).arg(process).stdout(Stdio::piped());
-            Crowd(command.spawn().unwrap())
+            let mut command = Command::new(example("endless_calls"));
+            command.arg(database.path()).arg(process).stdout(Stdio::piped());
+            ChildProcess(command.spawn().unwrap())
         })
         .collect();
     let mut open = Vec::new();
@@ -50,7 +50,7 @@ async fn what_was_answered_survives_and_what_was_not_is_unknown() {
     }
     assert_eq!((open.len(), closed.len()), (3, 297));
 
-    let store = place.open_as("here", "me", |_| false).await;
+    let store = database.open_as("here", "me", |_| false).await;
     let scope = Scope::default();
     for (ids, expected) in [(&open, CallStatus::Unknown), (&closed, CallStatus::Done)] {
         for id in ids {

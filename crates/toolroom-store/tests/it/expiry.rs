@@ -1,4 +1,4 @@
-//! What becomes of questions that nobody answered, or whose answer nobody used, in time.
+//! Questions that expire without an answer, or with an unused one.
 
 use std::time::Duration;
 
@@ -10,42 +10,51 @@ use toolroom::ledger::{
 use toolroom::scope::Scope;
 use toolroom_store::Store;
 
-use crate::asking::{Kept, LIFETIME, begun, decision, ended, parked, resumed, stand};
-use crate::place::Place;
+use crate::database::TestDatabase;
+use crate::parked::{LIFETIME, SealedState, begun, decision, ended, parked, parked_state, resumed};
 
-/// Parks a call and says yes to it.
-async fn granted(place: &Place, store: &Store) -> ParkCall {
-    let park = parked(&*place.clock, &Scope::default(), Answerer::Caller);
+/// Parks a call and approves it.
+async fn granted(database: &TestDatabase, store: &Store) -> ParkCall {
+    let park = parked(&*database.clock, &Scope::default(), Answerer::Caller);
     store.park(park.clone()).await.unwrap();
-    store.decide(decision(&*place.clock, &park, Answer::Once, Answerer::Caller)).await.unwrap();
+    store.decide(decision(&*database.clock, &park, Answer::Once, Answerer::Caller)).await.unwrap();
     park
 }
 
 #[tokio::test]
 async fn overdue_questions_are_answered_with_no_at_the_next_start() {
-    let place = Place::new();
-    let clock = &*place.clock;
-    let store = place.open().await;
+    let database = TestDatabase::new();
+    let clock = &*database.clock;
+    let store = database.open().await;
     let waiting = parked(clock, &Scope::user("p", "ana"), Answerer::Operator);
     store.park(waiting.clone()).await.unwrap();
-    let granted = granted(&place, &store).await;
+    let granted = granted(&database, &store).await;
     clock.advance(Duration::from_micros(1));
     let young = parked(clock, &Scope::default(), Answerer::Caller);
     store.park(young.clone()).await.unwrap();
     clock.advance(LIFETIME - Duration::from_micros(1));
 
-    // As long as nobody has written it down, it reads as before.
-    assert_eq!(stand(&store, &waiting).await, (CallStatus::Pending, QuestionState::Waiting, Kept::Sealed));
-    let next = place.open().await;
+    // Unchanged until a process closes it.
+    assert_eq!(
+        parked_state(&store, &waiting).await,
+        (CallStatus::Pending, QuestionState::Waiting, SealedState::Stored)
+    );
+    let next = database.open().await;
     for late in [&waiting, &granted] {
-        assert_eq!(stand(&next, late).await, (CallStatus::Denied, QuestionState::Expired, Kept::Gone));
+        assert_eq!(
+            parked_state(&next, late).await,
+            (CallStatus::Denied, QuestionState::Expired, SealedState::Deleted)
+        );
         let row = next.call(&late.record.scope, &late.record.id).await.unwrap().unwrap();
         assert_eq!(row.error.as_deref(), Some("nobody answered, or used the answer, in time"));
         assert_eq!(row.rule.as_deref(), Some("approval.expired"));
         assert_eq!((row.ended_at, row.duration_us), (Some(clock.now()), 60_000_000));
         assert!(next.begin(resumed(clock, late)).await.is_err());
     }
-    assert_eq!(stand(&next, &young).await, (CallStatus::Pending, QuestionState::Waiting, Kept::Sealed));
+    assert_eq!(
+        parked_state(&next, &young).await,
+        (CallStatus::Pending, QuestionState::Waiting, SealedState::Stored)
+    );
     let left = next.questions(&Scope::default()).await.unwrap().questions;
     assert_eq!(left.iter().map(|question| &question.record.id).collect::<Vec<_>>(), [&young.record.id]);
     next.decide(decision(clock, &young, Answer::Once, Answerer::Caller)).await.unwrap();
@@ -53,14 +62,17 @@ async fn overdue_questions_are_answered_with_no_at_the_next_start() {
 
 #[tokio::test]
 async fn a_client_that_sent_nothing_in_time_is_named_in_the_row() {
-    let place = Place::new();
-    let store = place.open().await;
-    let handed = parked(&*place.clock, &Scope::default(), Answerer::Client);
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let handed = parked(&*database.clock, &Scope::default(), Answerer::Client);
     store.park(handed.clone()).await.unwrap();
-    assert_eq!(store.health().await.unwrap().open_questions, 0, "nobody has to answer anything");
-    place.clock.advance(LIFETIME);
-    let next = place.open().await;
-    assert_eq!(stand(&next, &handed).await, (CallStatus::Denied, QuestionState::Expired, Kept::Gone));
+    assert_eq!(store.health().await.unwrap().open_questions, 0, "no question is for a user");
+    database.clock.advance(LIFETIME);
+    let next = database.open().await;
+    assert_eq!(
+        parked_state(&next, &handed).await,
+        (CallStatus::Denied, QuestionState::Expired, SealedState::Deleted)
+    );
     let row = next.call(&handed.record.scope, &handed.record.id).await.unwrap().unwrap();
     assert_eq!(row.error.as_deref(), Some("the client sent no result in time"));
     assert_eq!(row.rule.as_deref(), Some("approval.expired"));
@@ -68,40 +80,58 @@ async fn a_client_that_sent_nothing_in_time_is_named_in_the_row() {
 
 #[tokio::test]
 async fn what_has_begun_keeps_its_status_and_loses_what_is_sealed() {
-    let place = Place::new();
-    let clock = &*place.clock;
-    let store = place.open().await;
-    let (running, broken, over) =
-        (granted(&place, &store).await, granted(&place, &store).await, granted(&place, &store).await);
+    let database = TestDatabase::new();
+    let clock = &*database.clock;
+    let store = database.open().await;
+    let (running, broken, over) = (
+        granted(&database, &store).await,
+        granted(&database, &store).await,
+        granted(&database, &store).await,
+    );
     for park in [&running, &broken, &over] {
         store.begin(resumed(clock, park)).await.unwrap();
     }
     store.close(ended(&broken, CallStatus::Unknown, ParkedQuestion::Settled)).await.unwrap();
-    // Closed by somebody who did not know that it was parked.
+    // Closed by a process that did not know that it was parked.
     store.close(ended(&over, CallStatus::Done, ParkedQuestion::None)).await.unwrap();
     let before = store.call(&over.record.scope, &over.record.id).await.unwrap();
     clock.advance(LIFETIME);
 
-    let next = place.open().await;
-    assert_eq!(stand(&next, &running).await, (CallStatus::Begun, QuestionState::Used, Kept::Gone));
-    assert_eq!(stand(&next, &broken).await, (CallStatus::Unknown, QuestionState::Used, Kept::Gone));
-    assert_eq!(stand(&next, &over).await, (CallStatus::Done, QuestionState::Used, Kept::Gone));
+    let next = database.open().await;
+    assert_eq!(
+        parked_state(&next, &running).await,
+        (CallStatus::Begun, QuestionState::Used, SealedState::Deleted)
+    );
+    assert_eq!(
+        parked_state(&next, &broken).await,
+        (CallStatus::Unknown, QuestionState::Used, SealedState::Deleted)
+    );
+    assert_eq!(
+        parked_state(&next, &over).await,
+        (CallStatus::Done, QuestionState::Used, SealedState::Deleted)
+    );
     assert_eq!(next.call(&over.record.scope, &over.record.id).await.unwrap(), before);
     assert!(next.begin(begun(clock, &broken, Attempt::Retry)).await.is_err(), "too late to begin again");
     store.close(ended(&running, CallStatus::Done, ParkedQuestion::Settled)).await.unwrap();
-    assert_eq!(stand(&next, &running).await, (CallStatus::Done, QuestionState::Used, Kept::Gone));
+    assert_eq!(
+        parked_state(&next, &running).await,
+        (CallStatus::Done, QuestionState::Used, SealedState::Deleted)
+    );
 }
 
 #[tokio::test]
 async fn an_approved_call_whose_process_died_begins_again() {
-    let place = Place::new();
-    let clock = &*place.clock;
-    let dying = place.open_as("here", "dying", |_| true).await;
-    let park = granted(&place, &dying).await;
+    let database = TestDatabase::new();
+    let clock = &*database.clock;
+    let dying = database.open_as("here", "dying", |_| true).await;
+    let park = granted(&database, &dying).await;
     dying.begin(resumed(clock, &park)).await.unwrap();
 
-    let next = place.open_as("here", "next", |process| process != "dying").await;
-    assert_eq!(stand(&next, &park).await, (CallStatus::Unknown, QuestionState::Used, Kept::Sealed));
+    let next = database.open_as("here", "next", |process| process != "dying").await;
+    assert_eq!(
+        parked_state(&next, &park).await,
+        (CallStatus::Unknown, QuestionState::Used, SealedState::Stored)
+    );
     clock.advance(Duration::from_secs(1));
     let again = begun(clock, &park, Attempt::Retry);
     next.begin(again.clone()).await.unwrap();
@@ -109,54 +139,75 @@ async fn an_approved_call_whose_process_died_begins_again() {
     assert_eq!(row, Some(again.record));
 
     // The second process dies, too: the row is its, not the first one's.
-    let last = place.open_as("here", "last", |process| process == "dying").await;
-    assert_eq!(stand(&last, &park).await, (CallStatus::Unknown, QuestionState::Used, Kept::Sealed));
+    let last = database.open_as("here", "last", |process| process == "dying").await;
+    assert_eq!(
+        parked_state(&last, &park).await,
+        (CallStatus::Unknown, QuestionState::Used, SealedState::Stored)
+    );
     last.begin(begun(clock, &park, Attempt::Retry)).await.unwrap();
     last.close(ended(&park, CallStatus::Done, ParkedQuestion::Settled)).await.unwrap();
-    assert_eq!(stand(&last, &park).await, (CallStatus::Done, QuestionState::Used, Kept::Gone));
+    assert_eq!(
+        parked_state(&last, &park).await,
+        (CallStatus::Done, QuestionState::Used, SealedState::Deleted)
+    );
 }
 
 #[tokio::test]
 async fn questions_from_the_future_are_answered_with_no_at_the_next_start() {
-    let place = Place::new();
-    let clock = &*place.clock;
+    let database = TestDatabase::new();
+    let clock = &*database.clock;
     let now = clock.now();
-    let store = place.open().await;
+    let store = database.open().await;
     clock.advance(Duration::from_secs(365 * 24 * 3600));
     let waiting = parked(clock, &Scope::default(), Answerer::Caller);
     store.park(waiting.clone()).await.unwrap();
-    let granted = granted(&place, &store).await;
+    let granted = granted(&database, &store).await;
     clock.set(now.after(Duration::from_secs(1)));
     let young = parked(clock, &Scope::default(), Answerer::Caller);
     store.park(young.clone()).await.unwrap();
-    // Whoever else shares the database has a clock that is a little slow.
+    // The clock of another process is slightly slow.
     clock.set(now);
 
-    let next = place.open().await;
+    let next = database.open().await;
     for late in [&waiting, &granted] {
-        assert_eq!(stand(&next, late).await, (CallStatus::Denied, QuestionState::Expired, Kept::Gone));
+        assert_eq!(
+            parked_state(&next, late).await,
+            (CallStatus::Denied, QuestionState::Expired, SealedState::Deleted)
+        );
     }
-    assert_eq!(stand(&next, &young).await, (CallStatus::Pending, QuestionState::Waiting, Kept::Sealed));
+    assert_eq!(
+        parked_state(&next, &young).await,
+        (CallStatus::Pending, QuestionState::Waiting, SealedState::Stored)
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_process_that_goes_on_answers_overdue_questions_with_no() {
-    let place = Place::new();
-    let clock = &*place.clock;
-    let store = place.open().await;
+    let database = TestDatabase::new();
+    let clock = &*database.clock;
+    let store = database.open().await;
     let waiting = parked(clock, &Scope::default(), Answerer::Caller);
     store.park(waiting.clone()).await.unwrap();
-    let running = granted(&place, &store).await;
+    let running = granted(&database, &store).await;
     store.begin(resumed(clock, &running)).await.unwrap();
     clock.advance(LIFETIME);
     let mut seconds = 0..1000;
-    while stand(&store, &waiting).await.2 == Kept::Sealed && seconds.next().is_some() {
+    while parked_state(&store, &waiting).await.2 == SealedState::Stored && seconds.next().is_some() {
         tokio::time::advance(Duration::from_secs(1)).await;
     }
-    assert_eq!(stand(&store, &waiting).await, (CallStatus::Denied, QuestionState::Expired, Kept::Gone));
-    assert_eq!(stand(&store, &running).await, (CallStatus::Begun, QuestionState::Used, Kept::Gone));
+    assert_eq!(
+        parked_state(&store, &waiting).await,
+        (CallStatus::Denied, QuestionState::Expired, SealedState::Deleted)
+    );
+    assert_eq!(
+        parked_state(&store, &running).await,
+        (CallStatus::Begun, QuestionState::Used, SealedState::Deleted)
+    );
     // The writer goes on.
     let young = parked(clock, &Scope::default(), Answerer::Caller);
     store.park(young.clone()).await.unwrap();
-    assert_eq!(stand(&store, &young).await, (CallStatus::Pending, QuestionState::Waiting, Kept::Sealed));
+    assert_eq!(
+        parked_state(&store, &young).await,
+        (CallStatus::Pending, QuestionState::Waiting, SealedState::Stored)
+    );
 }

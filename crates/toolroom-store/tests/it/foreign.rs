@@ -1,4 +1,4 @@
-//! Servers that bring tools: what is kept of them is seen by every process, and goes as a whole.
+//! Foreign servers: every process sees their records, which are deleted as a whole.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use toolroom::foreign::{
 use toolroom::scope::ProjectId;
 use toolroom::tool::{Capabilities, Effect};
 
-use crate::place::Place;
+use crate::database::TestDatabase;
 
 #[tokio::test]
 async fn a_server_and_all_that_is_kept_of_it_are_seen_by_others_and_go_together() {
-    let place = Place::new();
-    let (here, there) = (place.open().await, place.open().await);
+    let database = TestDatabase::new();
+    let (here, there) = (database.open().await, database.open().await);
     let (local, other) = (ProjectId::default(), ProjectId::new("other"));
     let headers = BTreeMap::from([("x-key".to_owned(), EntryValue::Secret("mcp.a.x-key".to_owned()))]);
     let server = ServerRecord {
@@ -42,7 +42,7 @@ async fn a_server_and_all_that_is_kept_of_it_are_seen_by_others_and_go_together(
                 },
             )]),
         },
-        changed_at: place.clock.now(),
+        changed_at: database.clock.now(),
     };
     here.set_server(&local, &server).await.unwrap();
     assert_eq!(there.servers(&local).await.unwrap(), std::slice::from_ref(&server));
@@ -76,7 +76,7 @@ async fn a_server_and_all_that_is_kept_of_it_are_seen_by_others_and_go_together(
     assert_eq!(here.condition(&local, "a").await.unwrap(), ServerCondition::default());
     let seen = ServerCondition { failure: Some("gone".to_owned()), ..ServerCondition::default() };
     assert!(here.set_condition(&local, &server, &seen).await.unwrap());
-    assert!(there.switch_server(&local, "a", false, place.clock.now()).await.unwrap());
+    assert!(there.switch_server(&local, "a", false, database.clock.now()).await.unwrap());
     assert_eq!(
         there.condition(&local, "a").await.unwrap(),
         seen,
@@ -88,19 +88,19 @@ async fn a_server_and_all_that_is_kept_of_it_are_seen_by_others_and_go_together(
     let later = ServerCondition { is_given_up: true, era: Some("session".to_owned()), ..seen.clone() };
     assert!(!here.set_condition(&local, &before, &later).await.unwrap(), "it is another one by now");
     assert!(here.set_condition(&local, &server, &later).await.unwrap());
-    assert!(there.switch_server(&local, "a", true, place.clock.now()).await.unwrap());
-    assert_eq!(here.condition(&local, "a").await.unwrap(), seen, "whatever failed before is forgotten");
-    assert!(!there.switch_server(&local, "b", true, place.clock.now()).await.unwrap());
-    // What is on already, and works, is left as it is: whoever uses it hears of no change.
+    assert!(there.switch_server(&local, "a", true, database.clock.now()).await.unwrap());
+    assert_eq!(here.condition(&local, "a").await.unwrap(), seen, "earlier failures are deleted");
+    assert!(!there.switch_server(&local, "b", true, database.clock.now()).await.unwrap());
+    // A server that is on and works stays unchanged.
     let on = here.servers(&local).await.unwrap().remove(0);
-    place.clock.advance(std::time::Duration::from_secs(1));
-    assert!(there.switch_server(&local, "a", true, place.clock.now()).await.unwrap());
+    database.clock.advance(std::time::Duration::from_secs(1));
+    assert!(there.switch_server(&local, "a", true, database.clock.now()).await.unwrap());
     assert_eq!(here.servers(&local).await.unwrap(), [on]);
 
-    // Who says something over what was said before somebody else said something says nothing.
+    // A replacement of an outdated record has no effect.
     let before = here.servers(&local).await.unwrap().remove(0);
     let longer = ServerRecord { timeout_seconds: Some(60), ..before.clone() };
-    assert!(there.switch_server(&local, "a", false, place.clock.now()).await.unwrap());
+    assert!(there.switch_server(&local, "a", false, database.clock.now()).await.unwrap());
     assert!(!here.replace_server(&local, &before, &longer).await.unwrap());
     let before = here.servers(&local).await.unwrap().remove(0);
     assert_eq!((before.is_enabled, before.timeout_seconds), (false, Some(5)));
@@ -124,8 +124,8 @@ async fn a_server_and_all_that_is_kept_of_it_are_seen_by_others_and_go_together(
 
 #[tokio::test]
 async fn an_entry_that_cannot_be_read_takes_no_other_with_it() {
-    let place = Place::new();
-    let store = place.open().await;
+    let database = TestDatabase::new();
+    let store = database.open().await;
     let local = ProjectId::default();
     let good = ServerRecord {
         name: "good".to_owned(),
@@ -139,11 +139,11 @@ async fn an_entry_that_cannot_be_read_takes_no_other_with_it() {
         imported_from: None,
         imported_as: None,
         traits: ServerTraits::default(),
-        changed_at: place.clock.now(),
+        changed_at: database.clock.now(),
     };
     store.set_server(&local, &good).await.unwrap();
     store.set_server(&local, &ServerRecord { name: "bad".to_owned(), ..good.clone() }).await.unwrap();
-    let mut connection = SqliteConnectOptions::new().filename(place.path()).connect().await.unwrap();
+    let mut connection = SqliteConnectOptions::new().filename(database.path()).connect().await.unwrap();
     connection
         .execute("UPDATE foreign_servers SET record = '{\"name\": 7}' WHERE name = 'bad'")
         .await

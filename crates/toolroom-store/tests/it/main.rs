@@ -1,4 +1,4 @@
-//! What the store promises, tested through its public face.
+//! The guarantees of the store, tested through its public API.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -11,11 +11,12 @@
 )]
 
 mod agreement;
-mod asking;
 mod backups;
 mod clients;
 mod conformance;
+mod conversations;
 mod crash;
+mod database;
 mod expiry;
 mod foreign;
 mod health;
@@ -23,10 +24,9 @@ mod instances;
 mod memories;
 mod migrating;
 mod opening;
-mod place;
+mod parked;
 mod postgres;
 mod programs;
-mod promises;
 mod pruning;
 mod released;
 #[path = "../../../toolroom/tests/it/scale.rs"]
@@ -36,6 +36,6 @@ mod settings;
 mod settings_batch;
 mod sharing;
 mod statements;
-mod threads;
 mod tracks;
+mod write_ahead;
 mod writing;

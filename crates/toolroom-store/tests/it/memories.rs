@@ -1,4 +1,4 @@
-//! What agents remember, and the agents people make.
+//! Memories and agents.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use toolroom::memory::{Category, Memories, Memory, PROMOTION_HITS, Remember};
 use toolroom::policy::Provenance;
 use toolroom::scope::{ProjectId, Scope};
 
-use crate::place::{Place, why};
+use crate::database::{TestDatabase, why};
 
 pub(crate) fn fact(key: &str, content: &str) -> Remember {
     Remember {
@@ -25,8 +25,8 @@ pub(crate) fn fact(key: &str, content: &str) -> Remember {
 
 #[tokio::test]
 async fn what_is_remembered_again_keeps_what_is_not_said_anew() {
-    let place = Place::new();
-    let store = place.open().await;
+    let database = TestDatabase::new();
+    let store = database.open().await;
     let scope = Scope::user("p", "ana");
     let first = Remember {
         category: Some(Category::Preference),
@@ -34,7 +34,7 @@ async fn what_is_remembered_again_keeps_what_is_not_said_anew() {
         ..fact("tea", "likes tea")
     };
     let kept = store.remember(&scope, first).await.unwrap();
-    let at = place.clock.now();
+    let at = database.clock.now();
     let expected = Memory {
         key: "tea".to_owned(),
         content: "likes tea".to_owned(),
@@ -46,12 +46,16 @@ async fn what_is_remembered_again_keeps_what_is_not_said_anew() {
         updated_at: at,
     };
     assert_eq!(kept, expected);
-    place.clock.advance(Duration::from_secs(1));
+    database.clock.advance(Duration::from_secs(1));
     assert_eq!(store.reinforce(&scope, "tea").await.unwrap().unwrap().hits, 2);
-    place.clock.advance(Duration::from_secs(1));
+    database.clock.advance(Duration::from_secs(1));
     let changed = store.remember(&scope, fact("tea", "likes green tea")).await.unwrap();
-    let expected =
-        Memory { content: "likes green tea".to_owned(), hits: 2, updated_at: place.clock.now(), ..expected };
+    let expected = Memory {
+        content: "likes green tea".to_owned(),
+        hits: 2,
+        updated_at: database.clock.now(),
+        ..expected
+    };
     assert_eq!(changed, expected);
     assert_eq!(store.memory(&scope, "tea").await.unwrap(), Some(expected));
     let other = Remember { category: Some(Category::Error), ..fact("tea", "hates tea") };
@@ -60,7 +64,7 @@ async fn what_is_remembered_again_keeps_what_is_not_said_anew() {
 
     assert_eq!(store.remember(&scope, fact("Tea", "another key")).await.unwrap().category, Category::General);
     assert_eq!(store.memory(&scope, " tea").await.unwrap(), None);
-    place.clock.advance(Duration::from_secs(1));
+    database.clock.advance(Duration::from_secs(1));
     store.reinforce(&scope, "tea").await.unwrap();
     let keys: Vec<_> = store.memories(&scope).await.unwrap().into_iter().map(|memory| memory.key).collect();
     assert_eq!(keys, ["tea", "Tea"]);
@@ -71,9 +75,9 @@ async fn what_is_remembered_again_keeps_what_is_not_said_anew() {
 }
 
 #[tokio::test]
-async fn everybody_has_memories_of_their_own() {
-    let place = Place::new();
-    let store = place.open().await;
+async fn each_user_has_separate_memories() {
+    let database = TestDatabase::new();
+    let store = database.open().await;
     let scopes =
         [Scope::user("p", "ana"), Scope::user("p", "bob"), Scope::user("q", "ana"), Scope::project("p")];
     for scope in &scopes {
@@ -92,8 +96,8 @@ async fn everybody_has_memories_of_their_own() {
 
 #[tokio::test]
 async fn a_memory_that_proved_right_becomes_part_of_a_prompt_and_back() {
-    let place = Place::new();
-    let store = place.open().await;
+    let database = TestDatabase::new();
+    let store = database.open().await;
     let (scope, agent) = (Scope::user("p", "ana"), AgentId::new("default"));
     store.remember(&scope, fact("k", "v")).await.unwrap();
     for hits in 2..=PROMOTION_HITS {
@@ -125,14 +129,14 @@ async fn a_memory_that_proved_right_becomes_part_of_a_prompt_and_back() {
 
 #[tokio::test]
 async fn odd_texts_and_odd_rows_hide_nothing() {
-    let place = Place::new();
-    let store = place.open().await;
+    let database = TestDatabase::new();
+    let store = database.open().await;
     let scope = Scope::default();
     let odd = store.remember(&scope, fact("a\0b", "c\0d \"'; DROP TABLE memories; --")).await.unwrap();
     assert_eq!(store.memory(&scope, "a\0b").await.unwrap(), Some(odd.clone()));
     assert!(odd.content.contains("DROP TABLE"));
     store.remember(&scope, fact("", "")).await.unwrap();
-    let mut connection = SqliteConnectOptions::new().filename(place.path()).connect().await.unwrap();
+    let mut connection = SqliteConnectOptions::new().filename(database.path()).connect().await.unwrap();
     connection.execute("UPDATE memories SET category = 'NEWER', hits = -1 WHERE key = ''").await.unwrap();
     let memories = store.memories(&scope).await.unwrap();
     assert_eq!(memories.len(), 2);
@@ -142,8 +146,8 @@ async fn odd_texts_and_odd_rows_hide_nothing() {
 
 #[tokio::test]
 async fn agents_are_kept_by_project_and_id() {
-    let place = Place::new();
-    let store = place.open().await;
+    let database = TestDatabase::new();
+    let store = database.open().await;
     let (ours, theirs) = (ProjectId::new("p"), ProjectId::new("q"));
     let writer = AgentRecord {
         id: AgentId::new("writer"),
@@ -161,8 +165,8 @@ async fn agents_are_kept_by_project_and_id() {
     assert!(store.remove_agent(&ours, &writer.id).await.unwrap());
     assert!(!store.remove_agent(&ours, &writer.id).await.unwrap());
 
-    // What cannot be read is told: somebody else must not answer in its place.
-    let mut connection = SqliteConnectOptions::new().filename(place.path()).connect().await.unwrap();
+    // An unreadable agent is an error: another one must not take its id.
+    let mut connection = SqliteConnectOptions::new().filename(database.path()).connect().await.unwrap();
     connection.execute("UPDATE agents SET record = '{\"newer\": 1}'").await.unwrap();
     let error = store.agents(&ours).await.unwrap_err();
     assert!(why(&error).contains("`default`"), "{error:?}");

@@ -14,8 +14,8 @@ use toolroom::ledger::{
 use toolroom::scope::Scope;
 use toolroom_store::{BackupFacts, Store, inspect};
 
-use crate::place::{Place, START};
-use crate::threads::begun;
+use crate::conversations::begun;
+use crate::database::{START, TestDatabase};
 
 /// What an earlier Toolroom left: calls, two questions, an artifact, switches, queued work.
 const ROWS: &str = "
@@ -40,18 +40,18 @@ const ROWS: &str = "
     VALUES ('local', 'tool', 't:off', 'off', 1), ('local', 'feature', 'f', 'on', 1);
     UPDATE revisions SET value = 7 WHERE name = 'switches'";
 
-async fn first_version(place: &Place) {
-    let options = SqliteConnectOptions::new().filename(place.path()).create_if_missing(true);
+async fn first_version(database: &TestDatabase) {
+    let options = SqliteConnectOptions::new().filename(database.path()).create_if_missing(true);
     let mut connection = options.connect().await.unwrap();
     connection.execute("PRAGMA journal_mode = WAL").await.unwrap();
     connection.execute(include_str!("../../migrations/sqlite/0001_calls.sql")).await.unwrap();
     connection.execute(ROWS).await.unwrap();
     connection.close().await.unwrap();
-    std::fs::set_permissions(place.path(), Permissions::from_mode(0o600)).unwrap();
+    std::fs::set_permissions(database.path(), Permissions::from_mode(0o600)).unwrap();
 }
 
-fn copy_of(place: &Place) -> PathBuf {
-    place.path().with_file_name("toolroom.db.before-8")
+fn copy_of(database: &TestDatabase) -> PathBuf {
+    database.path().with_file_name("toolroom.db.before-8")
 }
 
 async fn everything_is_there(store: &Store) {
@@ -76,31 +76,31 @@ async fn everything_is_there(store: &Store) {
 
 #[tokio::test]
 async fn a_database_of_the_second_schema_keeps_everything_and_takes_conversations() {
-    let place = Place::new();
-    first_version(&place).await;
-    let mut connection = SqliteConnectOptions::new().filename(place.path()).connect().await.unwrap();
+    let database = TestDatabase::new();
+    first_version(&database).await;
+    let mut connection = SqliteConnectOptions::new().filename(database.path()).connect().await.unwrap();
     connection.execute(include_str!("../../migrations/sqlite/0002_approvals.sql")).await.unwrap();
     // Calls of one run from before a call said which of its model's calls it is.
     connection.execute("UPDATE calls SET run = 'run_old'").await.unwrap();
     connection.close().await.unwrap();
 
-    let store = place.open().await;
+    let store = database.open().await;
     assert_eq!(store.status().await.unwrap().schema, 8);
     everything_is_there(&store).await;
     let scope = Scope::default();
     let of_run = CallFilter { run: Some("run_old".to_owned()), ..CallFilter::default() };
     assert_eq!(store.calls(&scope, of_run).await.unwrap().len(), 3);
-    let thread = begun(&store, &*place.clock, &scope).await;
+    let thread = begun(&store, &*database.clock, &scope).await;
     assert_eq!(store.entries(&scope, &thread.conversation.id, 0).await.unwrap().len(), 1);
     store.shutdown().await.unwrap();
-    assert_eq!(inspect(&copy_of(&place)).await.unwrap().schema, 2);
+    assert_eq!(inspect(&copy_of(&database)).await.unwrap().schema, 2);
 }
 
 #[tokio::test]
 async fn an_older_database_keeps_everything_and_leaves_a_private_copy() {
-    let place = Place::new();
-    first_version(&place).await;
-    let store = place.open().await;
+    let database = TestDatabase::new();
+    first_version(&database).await;
+    let store = database.open().await;
     assert_eq!(store.status().await.unwrap().schema, 8);
     everything_is_there(&store).await;
     let yes = Decision {
@@ -116,7 +116,7 @@ async fn an_older_database_keeps_everything_and_leaves_a_private_copy() {
     assert_eq!(store.standing(&Scope::default().project).await.unwrap().revision, 8);
     store.shutdown().await.unwrap();
 
-    let copy = copy_of(&place);
+    let copy = copy_of(&database);
     assert_eq!(copy.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let facts = BackupFacts {
         schema: 1,
@@ -130,9 +130,9 @@ async fn an_older_database_keeps_everything_and_leaves_a_private_copy() {
     };
     assert_eq!(inspect(&copy).await.unwrap(), facts);
 
-    // Who goes back to the copy can go forward again from there.
-    std::fs::rename(&copy, place.path()).unwrap();
-    let store = place.open().await;
+    // A restored copy can be migrated again.
+    std::fs::rename(&copy, database.path()).unwrap();
+    let store = database.open().await;
     everything_is_there(&store).await;
     assert_eq!(store.health().await.unwrap().journal_mode, "wal");
     assert!(copy.exists(), "and again a copy is made first");

@@ -1,4 +1,4 @@
-//! Opening: new files, broken ones, foreign ones.
+//! Opening new, damaged and foreign files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,19 +8,17 @@ use sqlx::{ConnectOptions, Connection, Executor};
 use toolroom::clock::SystemClock;
 use toolroom::ledger::{CallFilter, Journal, Ledger};
 use toolroom::scope::Scope;
-use toolroom_store::{Presence, Store, StoreError};
+use toolroom_store::{ProcessIdentity, Store, StoreError, StoreOptions};
 
-use crate::place::{Place, begin};
+use crate::database::{TestDatabase, begin};
 
 async fn open(path: &Path) -> Result<Store, StoreError> {
-    let presence = Presence {
+    let identity = ProcessIdentity {
         machine: "here".to_owned(),
         process: "me".to_owned(),
-        is_alive: Arc::new(|_| Some(true)),
-        notice: None,
-        inbox: None,
+        probe: Arc::new(|_| Some(true)),
     };
-    Store::open(path, presence, Arc::new(SystemClock)).await
+    Store::open(path, StoreOptions::new(identity), Arc::new(SystemClock)).await
 }
 
 async fn refusal(path: &Path) -> StoreError {
@@ -36,23 +34,23 @@ async fn run(path: &Path, sql: &'static str) {
 
 #[tokio::test]
 async fn what_cannot_be_opened_says_why() {
-    let place = Place::new();
-    let folder_missing = place.path().with_file_name("nowhere").join("toolroom.db");
+    let database = TestDatabase::new();
+    let folder_missing = database.path().with_file_name("nowhere").join("toolroom.db");
     let error = refusal(&folder_missing).await;
     assert!(matches!(error, StoreError::CannotOpen { .. }), "{error:?}");
     assert!(error.to_string().contains("its folder has to exist"), "{error}");
 
-    let text = place.path().with_file_name("letter.txt");
+    let text = database.path().with_file_name("letter.txt");
     std::fs::write(&text, "Dear Sir or Madam, this is a letter and not a database. ".repeat(100)).unwrap();
     let error = refusal(&text).await;
     assert!(matches!(error, StoreError::NotOurs { .. }), "{error:?}");
 
-    let foreign = place.path().with_file_name("foreign.db");
+    let foreign = database.path().with_file_name("foreign.db");
     run(&foreign, "CREATE TABLE recipes (name TEXT)").await;
     let error = refusal(&foreign).await;
     assert!(matches!(error, StoreError::NotOurs { .. }), "{error:?}");
 
-    let numbered = place.path().with_file_name("numbered.db");
+    let numbered = database.path().with_file_name("numbered.db");
     run(&numbered, "CREATE TABLE recipes (name TEXT); PRAGMA user_version = 1").await;
     let error = refusal(&numbered).await;
     assert!(matches!(error, StoreError::NotOurs { .. }), "{error:?}");
@@ -60,19 +58,19 @@ async fn what_cannot_be_opened_says_why() {
 
 #[tokio::test]
 async fn a_newer_database_is_refused_and_left_alone() {
-    let place = Place::new();
-    place.open().await.shutdown().await.unwrap();
-    run(&place.path(), "PRAGMA user_version = 99").await;
-    let before = std::fs::read(place.path()).unwrap();
-    let error = refusal(&place.path()).await;
+    let database = TestDatabase::new();
+    database.open().await.shutdown().await.unwrap();
+    run(&database.path(), "PRAGMA user_version = 99").await;
+    let before = std::fs::read(database.path()).unwrap();
+    let error = refusal(&database.path()).await;
     assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error:?}");
-    assert_eq!(std::fs::read(place.path()).unwrap(), before);
+    assert_eq!(std::fs::read(database.path()).unwrap(), before);
 }
 
 #[tokio::test]
 async fn many_first_starts_at_once_make_one_database() {
-    let place = Place::new();
-    let path = place.path();
+    let database = TestDatabase::new();
+    let path = database.path();
     let starts: Vec<_> = (0..8)
         .map(|_| {
             let path = path.clone();
@@ -88,40 +86,40 @@ async fn many_first_starts_at_once_make_one_database() {
 
 #[tokio::test]
 async fn a_closed_store_says_so_and_has_kept_everything() {
-    let place = Place::new();
-    let store = place.open().await;
+    let database = TestDatabase::new();
+    let store = database.open().await;
     let scope = Scope::default();
-    let queued: Vec<_> = (0..100).map(|_| store.begin(begin(&place.call(&scope)))).collect();
+    let queued: Vec<_> = (0..100).map(|_| store.begin(begin(&database.call(&scope)))).collect();
     let clone = store.clone();
     store.shutdown().await.unwrap();
     for answer in queued {
         answer.await.unwrap();
     }
-    let late = clone.begin(begin(&place.call(&scope))).await.unwrap_err();
+    let late = clone.begin(begin(&database.call(&scope))).await.unwrap_err();
     assert!(format!("{late:?}").contains("Closed"), "{late:?}");
     assert!(clone.calls(&scope, CallFilter::default()).await.is_err());
-    let copy = clone.copy_to(&place.path().with_file_name("copy.db")).await;
+    let copy = clone.copy_to(&database.path().with_file_name("copy.db")).await;
     assert!(matches!(copy, Err(StoreError::Closed)), "{copy:?}");
     let health = clone.health().await;
     assert!(matches!(health, Err(StoreError::Closed)), "{health:?}");
     clone.shutdown().await.unwrap();
-    let files: Vec<_> = std::fs::read_dir(place.path().parent().unwrap())
+    let files: Vec<_> = std::fs::read_dir(database.path().parent().unwrap())
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
         .collect();
     assert_eq!(files, ["toolroom.db"], "the last one out leaves one whole file");
 
-    let store = place.open().await;
+    let store = database.open().await;
     assert_eq!(store.calls(&scope, CallFilter::default()).await.unwrap().len(), 100);
 }
 
 #[tokio::test]
 async fn what_was_queued_is_written_when_the_last_handle_goes() {
-    let place = Place::new();
-    let store = place.open().await;
-    let record = place.call(&Scope::default());
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let record = database.call(&Scope::default());
     let answer = store.begin(begin(&record));
     drop(store);
     answer.await.unwrap();
-    assert!(place.open().await.call(&Scope::default(), &record.id).await.unwrap().is_some());
+    assert!(database.open().await.call(&Scope::default(), &record.id).await.unwrap().is_some());
 }

@@ -1,4 +1,4 @@
-//! Programs in the background, and what a later process is told of them.
+//! Background programs, as later processes see them.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use toolroom::conversation::{Conversations, RunState};
 use toolroom::scope::{Scope, UserId};
 use toolroom_store::Store;
 
-use crate::place::Place;
-use crate::threads::begun;
+use crate::conversations::begun;
+use crate::database::TestDatabase;
 
 const TALK: Option<&str> = Some("talk");
 const DONE: ProgramEnd = ProgramEnd { exit_code: 3, was_killed: false };
@@ -21,10 +21,10 @@ async fn states(store: &Store, thread: Option<&str>) -> Vec<(u64, ProgramState)>
 
 #[tokio::test]
 async fn a_program_is_lost_with_its_process_and_with_no_other() {
-    let place = Place::new();
+    let database = TestDatabase::new();
     let scope = Scope::default();
-    let dying = place.open_as("here", "dying", |_| true).await;
-    let living = place.open_as("here", "living", |process| process != "dying").await;
+    let dying = database.open_as("here", "dying", |_| true).await;
+    let living = database.open_as("here", "living", |process| process != "dying").await;
     for (store, command) in [(&dying, "one"), (&living, "two"), (&dying, "three"), (&dying, "four\0")] {
         store.begin_program(&scope, TALK, command).await.unwrap();
     }
@@ -44,7 +44,7 @@ async fn a_program_is_lost_with_its_process_and_with_no_other() {
     assert_eq!((programs[0].command.as_str(), programs[3].command.as_str()), ("one", "four\u{fffd}"));
 
     // An orderly end is an end.
-    let next = place.open_as("here", "next", |_| true).await;
+    let next = database.open_as("here", "next", |_| true).await;
     assert_eq!(states(&next, TALK).await[1], (2, ProgramState::RunningElsewhere));
     living.shutdown().await.unwrap();
     assert_eq!(states(&next, TALK).await[1], (2, ProgramState::Lost));
@@ -54,8 +54,8 @@ async fn a_program_is_lost_with_its_process_and_with_no_other() {
 
 #[tokio::test]
 async fn programs_belong_to_one_user_and_one_conversation() {
-    let place = Place::new();
-    let store = place.open().await;
+    let database = TestDatabase::new();
+    let store = database.open().await;
     let ana = Scope { user: Some(UserId::new("ana")), ..Scope::default() };
     for (scope, thread) in [(&Scope::default(), TALK), (&Scope::default(), None), (&ana, TALK)] {
         store.begin_program(scope, thread, "sleep 9").await.unwrap();
@@ -70,9 +70,9 @@ async fn programs_belong_to_one_user_and_one_conversation() {
 
 #[tokio::test]
 async fn what_is_kept_is_bounded_and_goes_with_its_conversation() {
-    let place = Place::new();
-    let (store, scope) = (place.open().await, Scope::default());
-    let mut thread = begun(&store, &*place.clock, &scope).await;
+    let database = TestDatabase::new();
+    let (store, scope) = (database.open().await, Scope::default());
+    let mut thread = begun(&store, &*database.clock, &scope).await;
     let id = thread.conversation.id.clone();
     let most = u64::from(MOST_PROGRAMS);
     for number in 1..=most {
@@ -87,28 +87,28 @@ async fn what_is_kept_is_bounded_and_goes_with_its_conversation() {
     assert_eq!(kept, [1].into_iter().chain(3..=most + 1).collect::<Vec<_>>(), "what runs is kept longest");
 
     store.begin_program(&scope, TALK, "true").await.unwrap();
-    store.step(thread.step(&*place.clock, RunState::Done)).await.unwrap();
+    store.step(thread.step(&*database.clock, RunState::Done)).await.unwrap();
     assert!(store.delete_conversation(&scope, &id).await.unwrap());
     assert_eq!(states(&store, Some(id.as_str())).await, []);
     assert_eq!(states(&store, TALK).await.len(), 1);
-    place.clock.advance(PROGRAM_KEPT_FOR + Duration::from_secs(1));
+    database.clock.advance(PROGRAM_KEPT_FOR + Duration::from_secs(1));
     store.begin_program(&scope, None, "true").await.unwrap();
     assert_eq!(states(&store, TALK).await, []);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_process_with_a_program_says_that_it_lives_until_the_program_has_ended() {
-    let place = Place::new();
-    let elsewhere = place.open_as("there", "busy", |_| true).await;
-    let here = place.open_as("here", "me", |_| true).await;
+    let database = TestDatabase::new();
+    let elsewhere = database.open_as("there", "busy", |_| true).await;
+    let here = database.open_as("here", "me", |_| true).await;
     elsewhere.begin_program(&Scope::default(), TALK, "sleep 9").await.unwrap();
-    place.clock.advance(Duration::from_secs(61));
+    database.clock.advance(Duration::from_secs(61));
     let mut seconds = 0..1000;
     while states(&here, TALK).await != [(1, ProgramState::RunningElsewhere)] {
         assert!(seconds.next().is_some(), "no heartbeat without a call");
         tokio::time::advance(Duration::from_secs(1)).await;
     }
     elsewhere.end_program(1, DONE).await.unwrap();
-    place.clock.advance(Duration::from_secs(61));
+    database.clock.advance(Duration::from_secs(61));
     assert_eq!(states(&here, TALK).await, [(1, ProgramState::Ended(DONE))]);
 }

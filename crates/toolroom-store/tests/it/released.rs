@@ -18,7 +18,7 @@ use toolroom_store::{
     Store, StoreError, copies_before, inspect, migration_steps, newest_schema, plan_migration,
 };
 
-use crate::place::{Place, done};
+use crate::database::{TestDatabase, done};
 
 const MAKE_IT: &str = "write its rows and run: cargo run -p toolroom-store --example released -- \
     crates/toolroom-store/migrations/sqlite crates/toolroom-store/tests/databases";
@@ -28,11 +28,11 @@ fn versions() -> impl Iterator<Item = i64> {
 }
 
 /// The stored database of a version, put where a toolroom would have it.
-fn put(place: &Place, version: i64) {
+fn put(database: &TestDatabase, version: i64) {
     let stored =
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/databases/schema-{version}.db"));
     assert!(stored.exists(), "schema {version} has no stored database; {MAKE_IT}");
-    std::fs::copy(stored, place.path()).unwrap();
+    std::fs::copy(stored, database.path()).unwrap();
 }
 
 async fn connected(path: &Path) -> SqliteConnection {
@@ -58,10 +58,10 @@ async fn counts(path: &Path) -> BTreeMap<String, i64> {
 #[tokio::test]
 async fn every_schema_has_a_stored_database_with_rows_in_every_table() {
     for version in versions() {
-        let place = Place::new();
-        put(&place, version);
-        assert_eq!(plan_migration(&place.path()).await.unwrap().found, version);
-        for (table, count) in counts(&place.path()).await {
+        let database = TestDatabase::new();
+        put(&database, version);
+        assert_eq!(plan_migration(&database.path()).await.unwrap().found, version);
+        for (table, count) in counts(&database.path()).await {
             assert!(count > 0, "schema {version} has no row in `{table}`; {MAKE_IT}");
         }
     }
@@ -70,22 +70,22 @@ async fn every_schema_has_a_stored_database_with_rows_in_every_table() {
 #[tokio::test]
 async fn every_stored_database_opens_and_keeps_every_row() {
     for version in versions() {
-        let place = Place::new();
-        put(&place, version);
-        let before = counts(&place.path()).await;
-        let store = place.open().await;
+        let database = TestDatabase::new();
+        put(&database, version);
+        let before = counts(&database.path()).await;
+        let store = database.open().await;
         assert_eq!(store.status().await.unwrap().schema, newest_schema());
         reads_everything(&store, version).await;
         // And it goes on.
-        let new = place.call(&Scope::default());
+        let new = database.call(&Scope::default());
         store.close(done(&new)).await.unwrap();
         store.shutdown().await.unwrap();
-        let after = counts(&place.path()).await;
+        let after = counts(&database.path()).await;
         // The rows of dead processes go.
         for (table, count) in before.iter().filter(|(table, _)| *table != "instances") {
             assert!(after[table] >= *count, "schema {version}: `{table}` had {count} rows: {after:?}");
         }
-        inspect(&place.path()).await.unwrap();
+        inspect(&database.path()).await.unwrap();
     }
 }
 
@@ -135,39 +135,39 @@ async fn reads_everything(store: &Store, version: i64) {
 
 #[tokio::test]
 async fn a_plan_says_what_would_be_done_and_does_nothing() {
-    let place = Place::new();
-    put(&place, 1);
-    let bytes = std::fs::read(place.path()).unwrap();
-    let plan = plan_migration(&place.path()).await.unwrap();
+    let database = TestDatabase::new();
+    put(&database, 1);
+    let bytes = std::fs::read(database.path()).unwrap();
+    let plan = plan_migration(&database.path()).await.unwrap();
     assert_eq!((plan.found, plan.known), (1, newest_schema()));
     assert_eq!(
         plan.steps.iter().map(|step| step.schema).collect::<Vec<_>>(),
         versions().skip(1).collect::<Vec<_>>()
     );
-    assert!(plan.steps.iter().all(|step| !step.brings.is_empty()));
-    assert_eq!(std::fs::read(place.path()).unwrap(), bytes);
+    assert!(plan.steps.iter().all(|step| !step.adds.is_empty()));
+    assert_eq!(std::fs::read(database.path()).unwrap(), bytes);
     let copy = plan.copy(Path::exists).unwrap();
-    place.open().await.shutdown().await.unwrap();
+    database.open().await.shutdown().await.unwrap();
     assert_eq!(inspect(&copy).await.unwrap().schema, 1, "it was kept where the plan said");
 
-    let plan = plan_migration(&place.path()).await.unwrap();
+    let plan = plan_migration(&database.path()).await.unwrap();
     assert_eq!((plan.steps.len(), plan.copy(Path::exists)), (0, None));
-    let missing = plan_migration(&place.path().with_file_name("none.db")).await;
+    let missing = plan_migration(&database.path().with_file_name("none.db")).await;
     assert!(matches!(missing, Err(StoreError::CannotOpen { .. })), "{missing:?}");
 }
 
 #[tokio::test]
 async fn what_a_newer_version_left_is_refused_with_the_way_back() {
-    let place = Place::new();
-    place.open().await.shutdown().await.unwrap();
+    let database = TestDatabase::new();
+    database.open().await.shutdown().await.unwrap();
     let newer = newest_schema() + 2;
-    let mut connection = connected(&place.path()).await;
+    let mut connection = connected(&database.path()).await;
     let text = AssertSqlSafe(format!("PRAGMA user_version = {newer}")).into_sql_str();
     sqlx::query(text).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();
-    let error = plan_migration(&place.path()).await.unwrap_err();
+    let error = plan_migration(&database.path()).await.unwrap_err();
     assert!(error.to_string().contains("toolroom migrate --back"), "{error}");
-    let names: Vec<_> = copies_before(&place.path(), newest_schema(), newer).collect();
+    let names: Vec<_> = copies_before(&database.path(), newest_schema(), newer).collect();
     let first = format!("toolroom.db.before-{}-100", newest_schema() + 1);
     assert!(
         names[0].ends_with(first) && names[199].ends_with(format!("toolroom.db.before-{newer}")),

@@ -7,10 +7,10 @@ use toolroom::ledger::{
     Answer, Answerer, Approvals, DecideError, Journal, Ledger, ParkCall, ParkError, Switchboard,
 };
 use toolroom::scope::{ProjectId, Scope};
-use toolroom_store::{Resealed, SealedPlace, SealedSecret, Store, StoreError};
+use toolroom_store::{ResealedValue, SealedLocation, SealedSecret, Store, StoreError};
 
-use crate::asking::{decision, edit, parked, sealed_under};
-use crate::place::{Place, begin, done, why};
+use crate::database::{TestDatabase, begin, done, why};
+use crate::parked::{decision, edit, parked, sealed_under};
 
 const OLD: &[u8; 4] = b"key1";
 const NEW: &[u8; 4] = b"key2";
@@ -19,32 +19,36 @@ async fn set(store: &Store, project: &str, name: &str, key: &[u8; 4]) -> Result<
     store.set_secret(&ProjectId::new(project), name, sealed_under(key, name)).await
 }
 
-/// Everything that is sealed, by where it is, with the key it is sealed under.
-async fn keys(store: &Store) -> Vec<(SealedPlace, Vec<u8>)> {
-    let sealed = store.all_sealed().await.unwrap();
-    sealed.into_iter().map(|sealed| (sealed.place, sealed.bytes[1..5].to_vec())).collect()
+/// All sealed values by location, with their keys.
+async fn keys(store: &Store) -> Vec<(SealedLocation, Vec<u8>)> {
+    let sealed = store.sealed_values().await.unwrap();
+    sealed.into_iter().map(|sealed| (sealed.location, sealed.bytes[1..5].to_vec())).collect()
 }
 
-/// Everything that is sealed, under the new key.
-async fn under_new_key(store: &Store) -> Vec<Resealed> {
-    let sealed = store.all_sealed().await.unwrap();
+/// All sealed values, under the new key.
+async fn under_new_key(store: &Store) -> Vec<ResealedValue> {
+    let sealed = store.sealed_values().await.unwrap();
     let reseal = |old: &[u8]| [&old[..1], &NEW[..], &old[5..]].concat();
     sealed
         .into_iter()
-        .map(|sealed| Resealed { new: reseal(&sealed.bytes), place: sealed.place, old: sealed.bytes })
+        .map(|sealed| ResealedValue {
+            new: reseal(&sealed.bytes),
+            location: sealed.location,
+            old: sealed.bytes,
+        })
         .collect()
 }
 
 #[tokio::test]
 async fn secrets_are_kept_by_project_and_name() {
-    let place = Place::new();
-    let (here, there) = (place.open().await, place.open().await);
+    let database = TestDatabase::new();
+    let (here, there) = (database.open().await, database.open().await);
     let (p, q) = (ProjectId::new("p"), ProjectId::new("q"));
-    let first = place.clock.now();
+    let first = database.clock.now();
     set(&here, "p", "b", OLD).await.unwrap();
     set(&here, "p", "a", OLD).await.unwrap();
     set(&here, "q", "a", OLD).await.unwrap();
-    place.clock.advance(Duration::from_secs(1));
+    database.clock.advance(Duration::from_secs(1));
     here.set_secret(&p, "b", sealed_under(OLD, "another value")).await.unwrap();
     let secret = |name: &str, value: &str, created_at: Timestamp, changed_at: Timestamp| SealedSecret {
         name: name.to_owned(),
@@ -52,7 +56,7 @@ async fn secrets_are_kept_by_project_and_name() {
         created_at,
         changed_at,
     };
-    let of_p = [secret("a", "a", first, first), secret("b", "another value", first, place.clock.now())];
+    let of_p = [secret("a", "a", first, first), secret("b", "another value", first, database.clock.now())];
     assert_eq!(there.secrets(&p).await.unwrap(), of_p);
     assert_eq!(there.secrets(&q).await.unwrap(), [secret("a", "a", first, first)]);
     let revision = there.standing(&p).await.unwrap().revision;
@@ -65,8 +69,8 @@ async fn secrets_are_kept_by_project_and_name() {
 
 #[tokio::test]
 async fn all_secrets_of_a_database_have_one_key() {
-    let place = Place::new();
-    let store = place.open().await;
+    let database = TestDatabase::new();
+    let store = database.open().await;
     set(&store, "p", "a", OLD).await.unwrap();
     set(&store, "p", "a", NEW).await.unwrap();
     set(&store, "p", "a", OLD).await.unwrap();
@@ -83,8 +87,8 @@ async fn all_secrets_of_a_database_have_one_key() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_keys_at_once_one_wins() {
-    let place = Place::new();
-    let (here, there) = (place.open().await, place.open().await);
+    let database = TestDatabase::new();
+    let (here, there) = (database.open().await, database.open().await);
     for round in 0..10 {
         let project = ProjectId::new("p");
         let (one, other) = (sealed_under(OLD, "x"), sealed_under(NEW, "y"));
@@ -97,37 +101,37 @@ async fn of_two_keys_at_once_one_wins() {
     }
 }
 
-async fn park(place: &Place, store: &Store) -> ParkCall {
-    let park = parked(&*place.clock, &Scope::user("q", "ana"), Answerer::Caller);
+async fn park(database: &TestDatabase, store: &Store) -> ParkCall {
+    let park = parked(&*database.clock, &Scope::user("q", "ana"), Answerer::Caller);
     store.park(park.clone()).await.unwrap();
     park
 }
 
 #[tokio::test]
 async fn a_change_of_keys_reaches_everything_that_is_sealed() {
-    let place = Place::new();
-    let store = place.open().await;
+    let database = TestDatabase::new();
+    let store = database.open().await;
     set(&store, "p", "a", OLD).await.unwrap();
     set(&store, "q", "a", OLD).await.unwrap();
     let (waiting, granted, refused) =
-        (park(&place, &store).await, park(&place, &store).await, park(&place, &store).await);
+        (park(&database, &store).await, park(&database, &store).await, park(&database, &store).await);
     for (park, answer) in [(&granted, Answer::Once), (&refused, Answer::No)] {
-        store.decide(decision(&*place.clock, park, answer, Answerer::Caller)).await.unwrap();
+        store.decide(decision(&*database.clock, park, answer, Answerer::Caller)).await.unwrap();
     }
-    let secret = |project| SealedPlace::Secret { project: ProjectId::new(project), name: "a".to_owned() };
-    let approval = |park: &ParkCall| SealedPlace::Approval { call: park.record.id.clone() };
+    let secret = |project| SealedLocation::Secret { project: ProjectId::new(project), name: "a".to_owned() };
+    let approval = |park: &ParkCall| SealedLocation::Approval { call: park.record.id.clone() };
     let places = [secret("p"), secret("q"), approval(&waiting), approval(&granted)];
-    assert_eq!(keys(&store).await, places.clone().map(|place| (place, OLD.to_vec())));
+    assert_eq!(keys(&store).await, places.clone().map(|database| (database, OLD.to_vec())));
 
     let before = store.secrets(&ProjectId::new("p")).await.unwrap();
     let revision = store.standing(&ProjectId::new("p")).await.unwrap().revision;
-    place.clock.advance(Duration::from_secs(1));
+    database.clock.advance(Duration::from_secs(1));
     store.reseal(under_new_key(&store).await).await.unwrap();
-    assert_eq!(keys(&store).await, places.map(|place| (place, NEW.to_vec())));
+    assert_eq!(keys(&store).await, places.map(|database| (database, NEW.to_vec())));
     assert!(store.standing(&ProjectId::new("p")).await.unwrap().revision > revision);
     let after = store.secrets(&ProjectId::new("p")).await.unwrap();
     let resealed = SealedSecret { sealed: sealed_under(NEW, "a"), ..before[0].clone() };
-    assert_eq!(after, [resealed], "nobody has set it anew");
+    assert_eq!(after, [resealed], "it was not set again");
     let question = store.question(&waiting.record.scope, &waiting.record.id).await.unwrap().unwrap();
     assert_eq!(*question.approval.sealed.unwrap(), *sealed_under(NEW, waiting.record.id.as_str()));
     set(&store, "p", "b", NEW).await.unwrap();
@@ -135,14 +139,16 @@ async fn a_change_of_keys_reaches_everything_that_is_sealed() {
 
 #[tokio::test]
 async fn a_change_of_keys_that_misses_something_changes_nothing() {
-    let place = Place::new();
-    let store = place.open().await;
-    let unchanged = async |values: Vec<Resealed>, what: &str| {
-        let (before, revision) =
-            (store.all_sealed().await.unwrap(), store.standing(&ProjectId::new("p")).await.unwrap().revision);
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let unchanged = async |values: Vec<ResealedValue>, what: &str| {
+        let (before, revision) = (
+            store.sealed_values().await.unwrap(),
+            store.standing(&ProjectId::new("p")).await.unwrap().revision,
+        );
         let missed = store.reseal(values).await;
         assert!(matches!(missed, Err(StoreError::SealedMeanwhile)), "{what}: {missed:?}");
-        assert_eq!(store.all_sealed().await.unwrap(), before, "{what}");
+        assert_eq!(store.sealed_values().await.unwrap(), before, "{what}");
         assert_eq!(store.standing(&ProjectId::new("p")).await.unwrap().revision, revision, "{what}");
     };
     store.reseal(Vec::new()).await.unwrap();
@@ -158,30 +164,30 @@ async fn a_change_of_keys_that_misses_something_changes_nothing() {
     unchanged(read, "a changed secret").await;
 
     let read = under_new_key(&store).await;
-    let parked = park(&place, &store).await;
+    let parked = park(&database, &store).await;
     unchanged(read, "a new question").await;
 
     let mut mixed = under_new_key(&store).await;
     mixed[1].new[1] = b'x';
     unchanged(mixed, "two new keys").await;
 
-    // What is gone meanwhile need not be sealed anew.
+    // A value that was deleted meanwhile need not be resealed.
     let read = under_new_key(&store).await;
-    store.decide(decision(&*place.clock, &parked, Answer::No, Answerer::Caller)).await.unwrap();
+    store.decide(decision(&*database.clock, &parked, Answer::No, Answerer::Caller)).await.unwrap();
     store.remove_secret(&ProjectId::new("p"), "b").await.unwrap();
     store.reseal(read).await.unwrap();
     assert_eq!(keys(&store).await.len(), 1);
 }
 
 #[tokio::test]
-async fn a_change_of_keys_that_is_refused_takes_nobody_along() {
-    let place = Place::new();
-    let store = place.open().await;
+async fn a_rejected_change_of_keys_fails_alone() {
+    let database = TestDatabase::new();
+    let store = database.open().await;
     set(&store, "p", "a", OLD).await.unwrap();
     let scope = Scope::default();
-    let records: Vec<_> = (0..4).map(|_| place.call(&scope)).collect();
+    let records: Vec<_> = (0..4).map(|_| database.call(&scope)).collect();
     // Queued without waiting, so they share a transaction; the last one fails and all run again one by one.
-    let known = place.call(&scope);
+    let known = database.call(&scope);
     store.close(done(&known)).await.unwrap();
     for fails in [false, true] {
         let first = store.begin(begin(&records[usize::from(fails) * 2]));
@@ -205,8 +211,8 @@ async fn a_change_of_keys_that_is_refused_takes_nobody_along() {
 }
 
 /// A call whose request is sealed under this key.
-fn parked_under(place: &Place, key: &[u8; 4]) -> ParkCall {
-    let mut park = parked(&*place.clock, &Scope::default(), Answerer::Caller);
+fn parked_under(database: &TestDatabase, key: &[u8; 4]) -> ParkCall {
+    let mut park = parked(&*database.clock, &Scope::default(), Answerer::Caller);
     park.approval.sealed = Some(sealed_under(key, park.record.id.as_str()).into());
     park
 }
@@ -216,29 +222,29 @@ fn beginning(key: &[u8; 4]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn who_still_has_the_key_before_parks_nothing() {
-    let place = Place::new();
-    let store = place.open().await;
-    let (waiting, other) = (parked_under(&place, OLD), parked_under(&place, OLD));
+async fn a_process_with_the_previous_key_parks_nothing() {
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let (waiting, other) = (parked_under(&database, OLD), parked_under(&database, OLD));
     store.park(waiting.clone()).await.unwrap();
     store.reseal(under_new_key(&store).await).await.unwrap();
 
     let scope = Scope::default();
-    let stale = parked_under(&place, OLD);
+    let stale = parked_under(&database, OLD);
     let refused = store.park(stale.clone()).await;
     assert!(matches!(refused, Err(ParkError::StaleKey(_))), "{refused:?}");
     assert_eq!(store.call(&scope, &stale.record.id).await.unwrap(), None, "nothing was parked");
-    let edit = store.edit(edit(&*place.clock, &waiting, Answerer::Caller, &other)).await.unwrap_err();
+    let edit = store.edit(edit(&*database.clock, &waiting, Answerer::Caller, &other)).await.unwrap_err();
     let DecideError::Ledger(error) = edit else { panic!("{edit:?}") };
     assert!(why(&error).contains("sealed under another key"), "{error:?}");
     assert_eq!(store.questions(&scope).await.unwrap().questions.len(), 1, "the old question stays");
 
     // Among others that may be taken, and with a secret as all there is.
-    let fresh = parked_under(&place, NEW);
+    let fresh = parked_under(&database, NEW);
     let (stale, fresh) = tokio::join!(store.park(stale), store.park(fresh));
     assert!(matches!(stale, Err(ParkError::StaleKey(_))), "{stale:?}");
     fresh.unwrap();
-    let elsewhere = Place::new();
+    let elsewhere = TestDatabase::new();
     let store = elsewhere.open().await;
     set(&store, "p", "a", NEW).await.unwrap();
     let refused = store.park(parked_under(&elsewhere, OLD)).await;
@@ -246,24 +252,24 @@ async fn who_still_has_the_key_before_parks_nothing() {
 }
 
 #[tokio::test]
-async fn who_knows_both_keys_parks_under_the_new_one() {
-    let place = Place::new();
-    let store = place.open().await;
+async fn a_process_with_both_keys_parks_under_the_new_one() {
+    let database = TestDatabase::new();
+    let store = database.open().await;
     let [old, new] = [OLD, NEW].map(beginning);
-    store.know_keys([&old[..]]);
-    store.park(parked_under(&place, OLD)).await.unwrap();
-    let strange = store.park(parked_under(&place, NEW)).await;
+    store.set_sealing_keys([&old[..]]);
+    store.park(parked_under(&database, OLD)).await.unwrap();
+    let strange = store.park(parked_under(&database, NEW)).await;
     assert!(
         matches!(strange, Err(ParkError::StaleKey(_))),
         "sealed before the keys were read again: {strange:?}"
     );
-    // The change has begun, and nothing is sealed anew yet.
-    store.know_keys([&new[..], &old[..]]);
-    store.park(parked_under(&place, NEW)).await.unwrap();
-    store.know_keys([&b"?????"[..]]);
-    let strange = store.park(parked_under(&place, b"????")).await;
+    // The change has begun, and nothing is resealed yet.
+    store.set_sealing_keys([&new[..], &old[..]]);
+    store.park(parked_under(&database, NEW)).await.unwrap();
+    store.set_sealing_keys([&b"?????"[..]]);
+    let strange = store.park(parked_under(&database, b"????")).await;
     assert!(matches!(strange, Err(ParkError::StaleKey(_))), "{strange:?}");
-    let mut unsealed = parked_under(&place, OLD);
+    let mut unsealed = parked_under(&database, OLD);
     unsealed.approval.sealed = None;
     store.park(unsealed).await.unwrap();
 }

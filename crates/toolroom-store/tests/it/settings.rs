@@ -1,4 +1,4 @@
-//! What people set beside secrets: trusted files, and standing answers they take back.
+//! Trusted files and standing answers.
 
 use std::time::Duration;
 
@@ -10,26 +10,26 @@ use toolroom::policy::Ruling;
 use toolroom::scope::{ProjectId, Scope};
 use toolroom_store::TrustedFile;
 
-use crate::asking::{decision, parked};
-use crate::place::Place;
+use crate::database::TestDatabase;
+use crate::parked::{decision, parked};
 
 #[tokio::test]
 async fn a_file_is_trusted_with_one_content_until_it_is_not() {
-    let place = Place::new();
-    let (here, there) = (place.open().await, place.open().await);
+    let database = TestDatabase::new();
+    let (here, there) = (database.open().await, database.open().await);
     assert_eq!(here.trusted().await.unwrap(), []);
     assert_eq!(here.trusted_hash("/p/toolroom.toml").await.unwrap(), None);
     here.trust("/q/toolroom.toml", "h2").await.unwrap();
     here.trust("/p/toolroom.toml", "h1").await.unwrap();
-    let at_first = place.clock.now();
-    place.clock.advance(Duration::from_secs(1));
+    let at_first = database.clock.now();
+    database.clock.advance(Duration::from_secs(1));
     here.trust("/p/toolroom.toml", "h3").await.unwrap();
     let file = |path: &str, sha256: &str, trusted_at| TrustedFile {
         path: path.to_owned(),
         sha256: sha256.to_owned(),
         trusted_at,
     };
-    let now = place.clock.now();
+    let now = database.clock.now();
     let both = [file("/p/toolroom.toml", "h3", now), file("/q/toolroom.toml", "h2", at_first)];
     assert_eq!(there.trusted().await.unwrap(), both);
     assert_eq!(there.trusted_hash("/p/toolroom.toml").await.unwrap().as_deref(), Some("h3"));
@@ -41,12 +41,12 @@ async fn a_file_is_trusted_with_one_content_until_it_is_not() {
 
 #[tokio::test]
 async fn a_standing_answer_is_taken_back_by_its_own_project() {
-    let place = Place::new();
-    let (here, there) = (place.open().await, place.open().await);
+    let database = TestDatabase::new();
+    let (here, there) = (database.open().await, database.open().await);
     let scope = Scope::user("p", "ana");
-    let park = parked(&*place.clock, &scope, Answerer::Caller);
+    let park = parked(&*database.clock, &scope, Answerer::Caller);
     here.park(park.clone()).await.unwrap();
-    let id = AnswerId::fresh(&*place.clock);
+    let id = AnswerId::fresh(&*database.clock);
     let standing = StandingAnswer {
         id: id.clone(),
         scope: scope.clone(),
@@ -59,9 +59,9 @@ async fn a_standing_answer_is_taken_back_by_its_own_project() {
         destination: None,
         call: park.record.id.clone(),
         by: Answerer::Caller,
-        at: place.clock.now(),
+        at: database.clock.now(),
     };
-    let always = decision(&*place.clock, &park, Answer::Always, Answerer::Caller);
+    let always = decision(&*database.clock, &park, Answer::Always, Answerer::Caller);
     here.decide(Decision { standing: Some(standing), ..always }).await.unwrap();
     let held = async || there.standing(&scope.project).await.unwrap().answers.iter().count();
     assert_eq!(held().await, 1);
@@ -74,8 +74,8 @@ async fn a_standing_answer_is_taken_back_by_its_own_project() {
 
 #[tokio::test]
 async fn only_what_changes_something_moves_the_revision() {
-    let place = Place::new();
-    let store = place.open().await;
+    let database = TestDatabase::new();
+    let store = database.open().await;
     let project = ProjectId::default();
     let revision = async || store.standing(&project).await.unwrap().revision;
     let start = revision().await;

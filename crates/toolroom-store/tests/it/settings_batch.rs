@@ -12,10 +12,10 @@ use toolroom::policy::Ruling;
 use toolroom::scope::{ProjectId, Scope};
 use toolroom_store::{ProjectRecord, ServerEntry, SettingsBatch, StoreError};
 
-use crate::asking::sealed;
-use crate::place::Place;
+use crate::database::TestDatabase;
+use crate::parked::sealed;
 
-fn answer(place: &Place, project: &ProjectId) -> StandingAnswer {
+fn answer(database: &TestDatabase, project: &ProjectId) -> StandingAnswer {
     StandingAnswer {
         id: AnswerId::new("ans_1"),
         scope: Scope { project: project.clone(), user: None },
@@ -28,11 +28,11 @@ fn answer(place: &Place, project: &ProjectId) -> StandingAnswer {
         destination: None,
         call: CallId::new("call_0"),
         by: Answerer::Caller,
-        at: place.clock.now(),
+        at: database.clock.now(),
     }
 }
 
-fn server(place: &Place) -> ServerRecord {
+fn server(database: &TestDatabase) -> ServerRecord {
     ServerRecord {
         name: "files".to_owned(),
         transport: Transport::Http(AddressEntry {
@@ -45,19 +45,19 @@ fn server(place: &Place) -> ServerRecord {
         imported_from: None,
         imported_as: None,
         traits: ServerTraits::default(),
-        changed_at: place.clock.now(),
+        changed_at: database.clock.now(),
     }
 }
 
-/// One that changes nothing but what its record says.
-fn entry(place: &Place, before: Option<ServerRecord>) -> ServerEntry {
-    ServerEntry { record: server(place), before, forgotten: None, is_another: false }
+/// An entry that changes only the record.
+fn entry(database: &TestDatabase, before: Option<ServerRecord>) -> ServerEntry {
+    ServerEntry { record: server(database), before, forgotten: None, is_another: false }
 }
 
 #[tokio::test]
 async fn everything_in_a_batch_is_set_and_seen_by_others() {
-    let place = Place::new();
-    let (here, there) = (place.open().await, place.open().await);
+    let database = TestDatabase::new();
+    let (here, there) = (database.open().await, database.open().await);
     let shop = ProjectId::new("shop");
     let before = there.standing(&shop).await.unwrap().revision;
     let agent = AgentRecord { id: AgentId::new("writer"), ..AgentRecord::default() };
@@ -65,46 +65,46 @@ async fn everything_in_a_batch_is_set_and_seen_by_others() {
         id: shop.clone(),
         name: "Shop".to_owned(),
         host_tools: false,
-        created_at: place.clock.now(),
+        created_at: database.clock.now(),
     };
     let definition = DefinitionRecord { tool: "read".to_owned(), accepted: None, offered: None };
-    here.set_server(&shop, &server(&place)).await.unwrap();
+    here.set_server(&shop, &server(&database)).await.unwrap();
     let change = [DefinitionChange { before: None, after: Some(definition.clone()) }];
-    here.change_definitions(&shop, &server(&place), &change).await.unwrap();
+    here.change_definitions(&shop, &server(&database), &change).await.unwrap();
 
     let mut batch = SettingsBatch::default();
     batch.project(project.clone());
     batch.tool_toggle(&shop, "t:one", SwitchState::Off);
     batch.feature_switch(&shop, "memory", SwitchState::On);
-    batch.answer(answer(&place, &shop));
+    batch.answer(answer(&database, &shop));
     batch.agent(&shop, &agent).unwrap();
-    batch.server(&shop, entry(&place, Some(server(&place))));
+    batch.server(&shop, entry(&database, Some(server(&database))));
     here.set_all(batch).await.unwrap();
 
     let standing = there.standing(&shop).await.unwrap();
     assert!(standing.revision > before, "others are told");
     assert_eq!(standing.switches.tools().into_iter().collect::<Vec<_>>(), [("t:one", SwitchState::Off)]);
     assert_eq!(standing.switches.features().into_iter().collect::<Vec<_>>(), [("memory", SwitchState::On)]);
-    assert_eq!(standing.answers.iter().collect::<Vec<_>>(), [&answer(&place, &shop)]);
+    assert_eq!(standing.answers.iter().collect::<Vec<_>>(), [&answer(&database, &shop)]);
     assert_eq!(*there.projects().await.unwrap(), [project]);
     assert_eq!(there.agents(&shop).await.unwrap(), [agent]);
-    assert_eq!(there.servers(&shop).await.unwrap(), [server(&place)]);
+    assert_eq!(there.servers(&shop).await.unwrap(), [server(&database)]);
     assert_eq!(there.definitions(&shop, "files").await.unwrap(), [definition], "what is locked stays locked");
 }
 
 #[tokio::test]
-async fn an_answer_takes_the_place_of_one_of_its_own_project_alone() {
-    let place = Place::new();
-    let store = place.open().await;
+async fn an_answer_replaces_only_one_of_its_own_project() {
+    let database = TestDatabase::new();
+    let store = database.open().await;
     let (shop, other) = (ProjectId::new("shop"), ProjectId::new("other"));
     for effect in [Ruling::Allow, Ruling::Deny] {
         let mut batch = SettingsBatch::default();
-        batch.answer(StandingAnswer { effect, ..answer(&place, &shop) });
+        batch.answer(StandingAnswer { effect, ..answer(&database, &shop) });
         store.set_all(batch).await.unwrap();
     }
     let mut batch = SettingsBatch::default();
     batch.tool_toggle(&other, "calculator", SwitchState::Off);
-    batch.answer(StandingAnswer { effect: Ruling::Allow, ..answer(&place, &other) });
+    batch.answer(StandingAnswer { effect: Ruling::Allow, ..answer(&database, &other) });
     assert!(store.set_all(batch).await.is_err());
     let standing = store.standing(&shop).await.unwrap();
     assert_eq!(standing.answers.iter().map(|answer| answer.effect).collect::<Vec<_>>(), [Ruling::Deny]);
@@ -114,17 +114,17 @@ async fn an_answer_takes_the_place_of_one_of_its_own_project_alone() {
 }
 
 #[tokio::test]
-async fn a_server_takes_the_place_of_what_somebody_saw_and_of_nothing_else() {
-    let place = Place::new();
-    let store = place.open().await;
+async fn a_server_replaces_only_the_record_that_was_decided_on() {
+    let database = TestDatabase::new();
+    let store = database.open().await;
     let shop = ProjectId::new("shop");
     let seen = ServerCondition {
         failure: Some("it is down".to_owned()),
         has_listed: true,
         ..ServerCondition::default()
     };
-    store.set_server(&shop, &server(&place)).await.unwrap();
-    store.set_condition(&shop, &server(&place), &seen).await.unwrap();
+    store.set_server(&shop, &server(&database)).await.unwrap();
+    store.set_condition(&shop, &server(&database), &seen).await.unwrap();
     for name in ["mcp.files.oauth.grant", "mcp.files.header", "mcp.files2.oauth.grant"] {
         store.set_secret(&shop, name, sealed(name)).await.unwrap();
     }
@@ -132,29 +132,29 @@ async fn a_server_takes_the_place_of_what_somebody_saw_and_of_nothing_else() {
         let secrets = store.secrets(&shop).await.unwrap();
         secrets.into_iter().map(|secret| secret.name).collect::<Vec<_>>()
     };
-    let off = ServerRecord { is_enabled: false, ..server(&place) };
+    let off = ServerRecord { is_enabled: false, ..server(&database) };
     for before in [None, Some(off.clone())] {
         let mut batch = SettingsBatch::default();
         batch.tool_toggle(&shop, "t:one", SwitchState::Off);
         let forgotten = Some("mcp.files.oauth.".to_owned());
         batch.server(
             &shop,
-            ServerEntry { record: off.clone(), forgotten, is_another: true, ..entry(&place, before) },
+            ServerEntry { record: off.clone(), forgotten, is_another: true, ..entry(&database, before) },
         );
         let refused = store.set_all(batch).await.unwrap_err();
         assert!(matches!(&refused, StoreError::ServerChanged { name } if name == "files"), "{refused}");
     }
     assert!(store.standing(&shop).await.unwrap().switches.tool("t:one").is_none(), "nothing was set");
-    assert_eq!(store.servers(&shop).await.unwrap(), [server(&place)]);
+    assert_eq!(store.servers(&shop).await.unwrap(), [server(&database)]);
     assert_eq!(store.condition(&shop, "files").await.unwrap(), seen);
     assert_eq!(names().await.len(), 3);
 
     let mut batch = SettingsBatch::default();
     let forgotten = Some("mcp.files.oauth.".to_owned());
-    let before = Some(server(&place));
+    let before = Some(server(&database));
     batch.server(
         &shop,
-        ServerEntry { record: off.clone(), forgotten, is_another: true, ..entry(&place, before) },
+        ServerEntry { record: off.clone(), forgotten, is_another: true, ..entry(&database, before) },
     );
     let revision = store.standing(&shop).await.unwrap().revision;
     store.set_all(batch).await.unwrap();

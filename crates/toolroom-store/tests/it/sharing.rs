@@ -10,17 +10,17 @@ use toolroom::ledger::{
 };
 use toolroom::scope::{ProjectId, Scope};
 
-use crate::asking::{decision, edit, parked, resumed};
-use crate::place::{Place, begin, done, why};
+use crate::database::{TestDatabase, begin, done, why};
+use crate::parked::{decision, edit, parked, resumed};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_stores_write_at_once_and_lose_nothing() {
-    let place = Place::new();
+    let database = TestDatabase::new();
     let scope = Scope::default();
     let mut tasks = Vec::new();
-    for store in [place.open().await, place.open().await] {
+    for store in [database.open().await, database.open().await] {
         for _ in 0..8 {
-            let records: Vec<_> = (0..50).map(|_| place.call(&scope)).collect();
+            let records: Vec<_> = (0..50).map(|_| database.call(&scope)).collect();
             let store = store.clone();
             tasks.push(tokio::spawn(async move {
                 for record in records {
@@ -33,19 +33,19 @@ async fn two_stores_write_at_once_and_lose_nothing() {
     for task in tasks {
         task.await.unwrap();
     }
-    let store = place.open().await;
+    let store = database.open().await;
     let filter = CallFilter { status: Some(CallStatus::Done), limit: Some(10_000), ..CallFilter::default() };
     assert_eq!(store.calls(&scope, filter).await.unwrap().len(), 800);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn limits_are_exact_across_stores() {
-    let place = Place::new();
+    let database = TestDatabase::new();
     let limit = RateLimit { max: 37, per: Duration::from_secs(60), key: RateKey::User };
     let mut tasks = Vec::new();
-    for store in [place.open().await, place.open().await] {
+    for store in [database.open().await, database.open().await] {
         for _ in 0..50 {
-            let record = place.call(&Scope::default());
+            let record = database.call(&Scope::default());
             let begin = store.begin(BeginCall { record, rates: vec![limit], grant: None });
             tasks.push(tokio::spawn(begin));
         }
@@ -63,14 +63,14 @@ async fn limits_are_exact_across_stores() {
 
 #[tokio::test]
 async fn limits_look_at_each_call_at_its_own_time() {
-    let place = Place::new();
-    let store = place.open().await;
+    let database = TestDatabase::new();
+    let store = database.open().await;
     let limit = RateLimit { max: 1, per: Duration::from_secs(60), key: RateKey::Project };
     // Queued together, a minute apart: one transaction, two windows.
     let answers: Vec<_> = (0..3)
         .map(|_| {
-            let record = place.call(&Scope::default());
-            place.clock.advance(Duration::from_secs(40));
+            let record = database.call(&Scope::default());
+            database.clock.advance(Duration::from_secs(40));
             store.begin(BeginCall { record, rates: vec![limit], grant: None })
         })
         .collect();
@@ -82,12 +82,12 @@ async fn limits_look_at_each_call_at_its_own_time() {
 }
 
 #[tokio::test]
-async fn a_lock_held_by_somebody_else_is_waited_for() {
-    let place = Place::new();
-    let store = place.open().await;
-    let mut other = SqliteConnectOptions::new().filename(place.path()).connect().await.unwrap();
+async fn a_lock_held_by_another_process_is_waited_for() {
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let mut other = SqliteConnectOptions::new().filename(database.path()).connect().await.unwrap();
     sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
-    let record = place.call(&Scope::default());
+    let record = database.call(&Scope::default());
     let answer = tokio::spawn(store.begin(begin(&record)));
     assert_eq!(store.call(&record.scope, &record.id).await.unwrap(), None, "reading does not wait");
     assert!(!answer.is_finished());
@@ -98,13 +98,13 @@ async fn a_lock_held_by_somebody_else_is_waited_for() {
 
 #[tokio::test]
 async fn a_switch_is_seen_by_the_next_call_of_another_store() {
-    for place in [Place::new(), Place::without_notice()] {
-        switch_is_seen(&place).await;
+    for database in [TestDatabase::new(), TestDatabase::without_change_counter()] {
+        switch_is_seen(&database).await;
     }
 }
 
-async fn switch_is_seen(place: &Place) {
-    let (here, there) = (place.open().await, place.open().await);
+async fn switch_is_seen(database: &TestDatabase) {
+    let (here, there) = (database.open().await, database.open().await);
     let project = ProjectId::new("p");
     for state in [Some(SwitchState::Off), Some(SwitchState::On), None, Some(SwitchState::Off)] {
         here.set_tool_toggle(&project, "builtin:shell", state).await.unwrap();
@@ -121,20 +121,20 @@ async fn switch_is_seen(place: &Place) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_crowd_never_sees_a_switch_older_than_its_question() {
-    for place in [Place::new(), Place::without_notice()] {
-        crowd_sees_the_switch(&place).await;
+async fn concurrent_readers_never_see_a_switch_older_than_their_request() {
+    for database in [TestDatabase::new(), TestDatabase::without_change_counter()] {
+        crowd_sees_the_switch(&database).await;
     }
 }
 
-/// The process that changed something died before it could tell.
+/// The process died between its commit and the bump of the change counter.
 #[tokio::test]
-async fn what_nobody_told_of_is_seen_soon() {
-    let (place, project) = (Place::new(), ProjectId::default());
-    let store = place.open().await;
+async fn a_change_without_a_bump_is_seen_when_caches_expire() {
+    let (database, project) = (TestDatabase::new(), ProjectId::default());
+    let store = database.open().await;
     store.set_tool_toggle(&project, "t", Some(SwitchState::On)).await.unwrap();
     assert_eq!(store.standing(&project).await.unwrap().switches.tool("t"), Some(SwitchState::On));
-    let mut connection = SqliteConnectOptions::new().filename(place.path()).connect().await.unwrap();
+    let mut connection = SqliteConnectOptions::new().filename(database.path()).connect().await.unwrap();
     let silently = "UPDATE switches SET state = 'off'; UPDATE revisions SET value = value + 1";
     connection.execute(silently).await.unwrap();
     let seen = async {
@@ -145,12 +145,12 @@ async fn what_nobody_told_of_is_seen_soon() {
     tokio::time::timeout(Duration::from_secs(60), seen).await.unwrap();
 }
 
-async fn crowd_sees_the_switch(place: &Place) {
-    let (here, there) = (place.open().await, place.open().await);
+async fn crowd_sees_the_switch(database: &TestDatabase) {
+    let (here, there) = (database.open().await, database.open().await);
     let project = ProjectId::default();
     for round in 0..20 {
         let state = if round % 2 == 0 { SwitchState::Off } else { SwitchState::On };
-        // Some readings are under way while the switch changes; whoever asks afterwards sees it.
+        // Some reads are in progress while the switch changes; later ones see the change.
         let early: Vec<_> = (0..8)
             .map(|_| {
                 let (store, project) = (there.clone(), project.clone());
@@ -175,10 +175,10 @@ async fn crowd_sees_the_switch(place: &Place) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_given_in_one_store_is_seen_by_one_that_looks_for_it() {
-    let place = Place::new();
-    let (asks, answers) = (place.open().await, place.open().await);
+    let database = TestDatabase::new();
+    let (asks, answers) = (database.open().await, database.open().await);
     for answer in [Answer::Once, Answer::No] {
-        let park = parked(&*place.clock, &Scope::user("p", "ana"), Answerer::Operator);
+        let park = parked(&*database.clock, &Scope::user("p", "ana"), Answerer::Operator);
         asks.park(park.clone()).await.unwrap();
         let looks = {
             let (asks, record) = (asks.clone(), park.record.clone());
@@ -194,28 +194,28 @@ async fn an_answer_given_in_one_store_is_seen_by_one_that_looks_for_it() {
         };
         let inbox = answers.questions(&Scope::project("p")).await.unwrap().questions;
         assert!(inbox.iter().any(|question| question.record.id == park.record.id));
-        answers.decide(decision(&*place.clock, &park, answer, Answerer::Operator)).await.unwrap();
+        answers.decide(decision(&*database.clock, &park, answer, Answerer::Operator)).await.unwrap();
         let seen = looks.await.unwrap();
         assert_eq!((seen.answer, seen.answered_by), (Some(answer), Some(Answerer::Operator)));
-        assert_eq!(asks.begin(resumed(&*place.clock, &park)).await.is_ok(), answer.is_yes());
+        assert_eq!(asks.begin(resumed(&*database.clock, &park)).await.is_ok(), answer.is_yes());
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_many_answers_and_edits_at_once_one_is_taken() {
-    let place = Place::new();
-    let stores = [place.open().await, place.open().await];
+    let database = TestDatabase::new();
+    let stores = [database.open().await, database.open().await];
     for _ in 0..5 {
-        let park = parked(&*place.clock, &Scope::default(), Answerer::Caller);
+        let park = parked(&*database.clock, &Scope::default(), Answerer::Caller);
         stores[0].park(park.clone()).await.unwrap();
         let mut tasks = Vec::new();
         for store in &stores {
             for answer in [Answer::Once, Answer::No] {
-                let said = decision(&*place.clock, &park, answer, Answerer::Caller);
+                let said = decision(&*database.clock, &park, answer, Answerer::Caller);
                 tasks.push(tokio::spawn(store.decide(said)));
             }
-            let into = parked(&*place.clock, &Scope::default(), Answerer::Caller);
-            tasks.push(tokio::spawn(store.edit(edit(&*place.clock, &park, Answerer::Caller, &into))));
+            let into = parked(&*database.clock, &Scope::default(), Answerer::Caller);
+            tasks.push(tokio::spawn(store.edit(edit(&*database.clock, &park, Answerer::Caller, &into))));
         }
         let mut taken = 0;
         for task in tasks {
@@ -230,15 +230,15 @@ async fn of_many_answers_and_edits_at_once_one_is_taken() {
 
 #[tokio::test]
 async fn a_question_that_cannot_be_read_hides_no_other() {
-    let place = Place::new();
-    let (clock, scope) = (&*place.clock, Scope::default());
-    let store = place.open().await;
+    let database = TestDatabase::new();
+    let (clock, scope) = (&*database.clock, Scope::default());
+    let store = database.open().await;
     let parks: Vec<_> = (0..3).map(|_| parked(clock, &scope, Answerer::Caller)).collect();
     for park in &parks {
         store.park(park.clone()).await.unwrap();
     }
     let odd = &parks[1].record.id;
-    let mut connection = SqliteConnectOptions::new().filename(place.path()).connect().await.unwrap();
+    let mut connection = SqliteConnectOptions::new().filename(database.path()).connect().await.unwrap();
     let update =
         sqlx::query("UPDATE approvals SET state = 'delegated' WHERE call_id = $1").bind(odd.as_str());
     update.execute(&mut connection).await.unwrap();
@@ -249,6 +249,6 @@ async fn a_question_that_cannot_be_read_hides_no_other() {
     let [unreadable] = &inbox.unreadable[..] else { panic!("{inbox:?}") };
     assert_eq!(&unreadable.call, odd);
     assert!(why(&unreadable.error).contains("column `state`"), "{unreadable:?}");
-    assert!(store.question(&scope, odd).await.is_err(), "who wants that one is told why not");
+    assert!(store.question(&scope, odd).await.is_err(), "the question itself is an error");
     store.decide(decision(clock, &parks[2], Answer::Once, Answerer::Caller)).await.unwrap();
 }

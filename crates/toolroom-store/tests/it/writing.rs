@@ -11,29 +11,29 @@ use toolroom::ledger::{
 };
 use toolroom::scope::Scope;
 
-use crate::asking::{edit, parked};
-use crate::place::{Place, begin, done, why, with_status};
+use crate::database::{TestDatabase, begin, done, why, with_status};
+use crate::parked::{edit, parked};
 
-async fn column(place: &Place, sql: &'static str) -> Vec<String> {
-    let mut connection = SqliteConnectOptions::new().filename(place.path()).connect().await.unwrap();
+async fn column(database: &TestDatabase, sql: &'static str) -> Vec<String> {
+    let mut connection = SqliteConnectOptions::new().filename(database.path()).connect().await.unwrap();
     let rows = sqlx::query(sql).fetch_all(&mut connection).await.unwrap();
     rows.iter().map(|row| row.get(0)).collect()
 }
 
 #[tokio::test]
 async fn a_unit_that_fails_is_undone_alone() {
-    let place = Place::new();
-    let store = place.open().await;
+    let database = TestDatabase::new();
+    let store = database.open().await;
     let scope = Scope::default();
-    let known = place.call(&scope);
+    let known = database.call(&scope);
     store.begin(begin(&known)).await.unwrap();
 
     // Queued without waiting, so they share a transaction.
-    let good: Vec<_> = (0..20).map(|_| place.call(&scope)).collect();
+    let good: Vec<_> = (0..20).map(|_| database.call(&scope)).collect();
     let before: Vec<_> = good[..10].iter().map(|record| store.begin(begin(record))).collect();
     let twice = store.begin(begin(&known));
     let artifact = Artifact {
-        id: ArtifactId::fresh(&*place.clock),
+        id: ArtifactId::fresh(&*database.clock),
         call: known.id.clone(),
         scope: scope.clone(),
         media_type: Artifact::TEXT.into(),
@@ -56,7 +56,7 @@ async fn a_unit_that_fails_is_undone_alone() {
     // Everything of a unit that fails is undone: its artifact and its work, too.
     store.close(done(&known)).await.unwrap();
     let action = Action { kind: "webhook".to_owned(), payload: json!({}) };
-    let neighbour = store.close(done(&place.call(&scope)));
+    let neighbour = store.close(done(&database.call(&scope)));
     let late = store.close(CloseCall {
         artifacts: vec![artifact.clone()],
         enqueue: vec![action],
@@ -66,20 +66,20 @@ async fn a_unit_that_fails_is_undone_alone() {
     assert!(why(&late.await.unwrap_err()).contains("has already been recorded"));
     assert_eq!(store.call(&scope, &known.id).await.unwrap().unwrap().status, CallStatus::Done);
     assert_eq!(store.artifact(&scope, &artifact.id).await.unwrap(), None);
-    assert_eq!(column(&place, "SELECT id FROM outbox").await, Vec::<String>::new());
-    assert_eq!(column(&place, "SELECT sha256 FROM artifact_bytes").await, Vec::<String>::new());
+    assert_eq!(column(&database, "SELECT id FROM outbox").await, Vec::<String>::new());
+    assert_eq!(column(&database, "SELECT sha256 FROM artifact_bytes").await, Vec::<String>::new());
 }
 
-/// Many rows are written in another way than few.
+/// Large batches use other statements than small ones.
 #[tokio::test]
-async fn a_crowd_of_calls_is_written_as_each_alone_would_be() {
-    let place = Place::new();
-    let store = place.open().await;
+async fn a_large_batch_of_calls_is_written_as_each_alone_would_be() {
+    let database = TestDatabase::new();
+    let store = database.open().await;
     let scope = Scope::user("here", "me");
-    let known = place.call(&scope);
+    let known = database.call(&scope);
     store.close(done(&known)).await.unwrap();
     for size in [63, 64, 65, 200] {
-        let mut closes: Vec<_> = (0..size).map(|_| done(&place.call(&scope))).collect();
+        let mut closes: Vec<_> = (0..size).map(|_| done(&database.call(&scope))).collect();
         closes[size / 2].record.error = Some("before\0after".to_owned());
         closes[size / 3].record = CallRecord {
             arguments: Arc::new(json!({"text": "\u{0}\"'\n", "deep": [null, 1.5]})),
@@ -98,7 +98,7 @@ async fn a_crowd_of_calls_is_written_as_each_alone_would_be() {
             assert_eq!(store.call(&scope, &close.record.id).await.unwrap().as_ref(), Some(&close.record));
         }
 
-        let mut closes: Vec<_> = (0..size).map(|_| done(&place.call(&scope))).collect();
+        let mut closes: Vec<_> = (0..size).map(|_| done(&database.call(&scope))).collect();
         closes[size / 2] = done(&known);
         let answers: Vec<_> = closes.iter().map(|close| store.close(close.clone())).collect();
         for (number, answer) in answers.into_iter().enumerate() {
@@ -109,9 +109,9 @@ async fn a_crowd_of_calls_is_written_as_each_alone_would_be() {
 
 #[tokio::test]
 async fn a_row_that_does_not_fit_the_change_is_refused() {
-    let place = Place::new();
-    let store = place.open().await;
-    let record = place.call(&Scope::default());
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let record = database.call(&Scope::default());
     let begun = store.close(with_status(&record, CallStatus::Begun)).await.unwrap_err();
     assert!(why(&begun).contains("`begun` cannot be written by `close`"), "{begun:?}");
     let pending = store.close(with_status(&record, CallStatus::Pending)).await.unwrap_err();
@@ -122,9 +122,9 @@ async fn a_row_that_does_not_fit_the_change_is_refused() {
 
 #[tokio::test]
 async fn a_call_closed_while_it_waits_cannot_be_answered_or_begun() {
-    let place = Place::new();
-    let store = place.open().await;
-    let record = CallRecord { status: CallStatus::Pending, ..place.call(&Scope::default()) };
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let record = CallRecord { status: CallStatus::Pending, ..database.call(&Scope::default()) };
     let approval = Approval {
         call: record.id.clone(),
         arguments_hash: "a".into(),
@@ -156,29 +156,29 @@ async fn a_call_closed_while_it_waits_cannot_be_answered_or_begun() {
 
 #[tokio::test]
 async fn an_edit_into_a_call_that_exists_names_that_call() {
-    let place = Place::new();
-    let store = place.open().await;
+    let database = TestDatabase::new();
+    let store = database.open().await;
     let (old, taken) = (
-        parked(&*place.clock, &Scope::default(), Answerer::Caller),
-        parked(&*place.clock, &Scope::default(), Answerer::Caller),
+        parked(&*database.clock, &Scope::default(), Answerer::Caller),
+        parked(&*database.clock, &Scope::default(), Answerer::Caller),
     );
     for park in [&old, &taken] {
         store.park(park.clone()).await.unwrap();
     }
-    let error = store.edit(edit(&*place.clock, &old, Answerer::Caller, &taken)).await.unwrap_err();
+    let error = store.edit(edit(&*database.clock, &old, Answerer::Caller, &taken)).await.unwrap_err();
     let DecideError::Ledger(error) = error else { panic!("{error:?}") };
     assert!(why(&error).contains(taken.record.id.as_str()), "{}", why(&error));
 }
 
 #[tokio::test]
 async fn work_is_queued_with_the_call_that_causes_it() {
-    let place = Place::new();
-    let store = place.open().await;
-    let record = place.call(&Scope::default());
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let record = database.call(&Scope::default());
     let enqueue = ["webhook", "email"].map(|kind| Action { kind: kind.to_owned(), payload: json!({"n": 1}) });
     store.close(CloseCall { enqueue: enqueue.to_vec(), ..done(&record) }).await.unwrap();
     let rows = column(
-        &place,
+        &database,
         "SELECT kind || ' ' || payload || ' ' || state || ' ' || attempts FROM outbox ORDER BY id",
     );
     assert_eq!(rows.await, ["webhook {\"n\":1} waiting 0", "email {\"n\":1} waiting 0"]);
@@ -186,9 +186,9 @@ async fn work_is_queued_with_the_call_that_causes_it() {
 
 #[tokio::test]
 async fn a_text_with_nul_is_kept_whole() {
-    let place = Place::new();
-    let store = place.open().await;
-    let mut close = done(&place.call(&Scope::default()));
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    let mut close = done(&database.call(&Scope::default()));
     close.record.error = Some("before\0after".to_owned());
     store.close(close.clone()).await.unwrap();
     let kept = store.call(&close.record.scope, &close.record.id).await.unwrap().unwrap();
@@ -197,12 +197,12 @@ async fn a_text_with_nul_is_kept_whole() {
 
 #[tokio::test]
 async fn equal_contents_are_kept_once_per_project() {
-    let place = Place::new();
-    let store = place.open().await;
+    let database = TestDatabase::new();
+    let store = database.open().await;
     for project in ["one", "one", "two"] {
-        let record = place.call(&Scope::project(project));
+        let record = database.call(&Scope::project(project));
         let artifact = Artifact {
-            id: ArtifactId::fresh(&*place.clock),
+            id: ArtifactId::fresh(&*database.clock),
             call: record.id.clone(),
             scope: record.scope.clone(),
             media_type: Artifact::TEXT.into(),
@@ -211,19 +211,25 @@ async fn equal_contents_are_kept_once_per_project() {
         };
         store.close(CloseCall { artifacts: vec![artifact], ..done(&record) }).await.unwrap();
     }
-    assert_eq!(column(&place, "SELECT project FROM artifact_bytes ORDER BY project").await, ["one", "two"]);
-    assert_eq!(column(&place, "SELECT project FROM artifacts ORDER BY project").await, ["one", "one", "two"]);
+    assert_eq!(
+        column(&database, "SELECT project FROM artifact_bytes ORDER BY project").await,
+        ["one", "two"]
+    );
+    assert_eq!(
+        column(&database, "SELECT project FROM artifacts ORDER BY project").await,
+        ["one", "one", "two"]
+    );
 }
 
 #[tokio::test]
-async fn what_is_small_does_not_wait_for_what_is_large() {
-    let place = Place::new();
-    let store = place.open().await;
+async fn small_units_do_not_wait_for_large_ones() {
+    let database = TestDatabase::new();
+    let store = database.open().await;
     let scope = Scope::default();
     let large = |byte: u8| {
-        let record = place.call(&scope);
+        let record = database.call(&scope);
         let artifact = Artifact {
-            id: ArtifactId::fresh(&*place.clock),
+            id: ArtifactId::fresh(&*database.clock),
             call: record.id.clone(),
             scope: scope.clone(),
             media_type: Artifact::TEXT.into(),
@@ -233,7 +239,7 @@ async fn what_is_small_does_not_wait_for_what_is_large() {
         (artifact.id.clone(), store.close(CloseCall { artifacts: vec![artifact], ..done(&record) }))
     };
     let (first, second) = (large(1), large(2));
-    let small = store.begin(begin(&place.call(&scope)));
+    let small = store.begin(begin(&database.call(&scope)));
     let mut ended = Vec::new();
     {
         let (mut small, mut first, mut second) =
@@ -249,10 +255,10 @@ async fn what_is_small_does_not_wait_for_what_is_large() {
     }
     assert_eq!(ended, ["small", "first", "second"]);
 
-    // What is still on its way when everything ends is written before.
+    // Shutdown writes large units that are still being hashed.
     let (third, _nobody_waits) = large(3);
     store.shutdown().await.unwrap();
-    let store = place.open().await;
+    let store = database.open().await;
     for id in [first.0, second.0, third] {
         let kept = store.artifact(&scope, &id).await.unwrap().unwrap();
         assert_eq!(kept.bytes.len(), 8 << 20);

@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 
 use super::inline_values::{coerced, json_calls, marked_calls};
 use crate::catalog::WireNames;
-use crate::model::Offered;
+use crate::model::OfferedTool;
 use crate::tool::ToolId;
 
 /// A call that was found in a text.
@@ -67,7 +67,7 @@ pub(super) struct Printed {
 
 /// Finds the calls in a text that came without any. `None` if there are none, and the text is what it is.
 #[must_use]
-pub fn recover_calls(text: &str, tools: &[Offered], names: &WireNames) -> Option<Recovered> {
+pub fn recover_calls(text: &str, tools: &[OfferedTool], names: &WireNames) -> Option<Recovered> {
     let mut kept = String::new();
     let mut calls = Vec::new();
     let mut rest = text;
@@ -142,7 +142,7 @@ fn read<'t>(
     form: &Form,
     inside: &'t str,
     closed: bool,
-    tools: &[Offered],
+    tools: &[OfferedTool],
     names: &WireNames,
 ) -> Option<(Vec<InlineCall>, &'t str)> {
     // A code block may say `tool_calls` or `tool_call json`.
@@ -167,13 +167,13 @@ fn read<'t>(
     (!calls.is_empty()).then_some((calls, unread))
 }
 
-fn on_offer<'a>(name: &str, tools: &'a [Offered], names: &WireNames) -> Option<&'a Offered> {
+fn on_offer<'a>(name: &str, tools: &'a [OfferedTool], names: &WireNames) -> Option<&'a OfferedTool> {
     let name = name.trim();
     let wire = names.wire(name).unwrap_or(name);
     if let Some(tool) = tools.iter().find(|tool| tool.name == wire) {
         return Some(tool);
     }
-    let is_called = |tool: &&Offered| {
+    let is_called = |tool: &&OfferedTool| {
         let id = names.id(&tool.name).and_then(|id| ToolId::parse(id).ok());
         id.is_some_and(|id| id.bare() == name)
     };

@@ -10,7 +10,7 @@ fn names() -> WireNames {
     WireNames::new(["builtin:calculator", "builtin:write_file", "mcp:a:search", "mcp:b:search"])
 }
 
-fn tools() -> Vec<Offered> {
+fn tools() -> Vec<OfferedTool> {
     let parameters = json!({
         "type": "object",
         "properties": {
@@ -22,7 +22,7 @@ fn tools() -> Vec<Offered> {
         },
     });
     let parameters = Arc::new(parameters);
-    let tool = |(_, wire): (&str, &str)| Offered {
+    let tool = |(_, wire): (&str, &str)| OfferedTool {
         name: wire.to_owned(),
         description: String::new(),
         parameters: Arc::clone(&parameters),

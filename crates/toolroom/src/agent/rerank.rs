@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ask::Candidate;
 use crate::call::shorten_text;
-use crate::model::{Message, ModelRequest, Offered, SystemPrompt, ToolUse, Usage};
+use crate::model::{Message, ModelRequest, OfferedTool, SystemPrompt, ToolUse, Usage};
 
 /// The large model waits meanwhile, and so does the person.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -40,7 +40,7 @@ pub(super) struct Choice {
 /// Asks which of these tools fit. `None` if there is no answer.
 pub(super) async fn choose(
     ranker: &Candidate,
-    tools: &[Offered],
+    tools: &[OfferedTool],
     message: &str,
     cancellation: &CancellationToken,
 ) -> Option<Choice> {
@@ -67,7 +67,7 @@ pub(super) async fn choose(
     Some(Choice { names: read(&answer.into_message().text(), tools), usage })
 }
 
-fn question(tools: &[Offered], message: &str, most: u32) -> ModelRequest {
+fn question(tools: &[OfferedTool], message: &str, most: u32) -> ModelRequest {
     let mut text = String::from("Tools:\n");
     for tool in tools {
         let line = tool.description.lines().next().unwrap_or_default();
@@ -87,7 +87,7 @@ fn question(tools: &[Offered], message: &str, most: u32) -> ModelRequest {
 }
 
 /// The names that stand in an answer, however it is written: one per line, as a list, or as JSON.
-fn read(answer: &str, tools: &[Offered]) -> HashSet<String> {
+fn read(answer: &str, tools: &[OfferedTool]) -> HashSet<String> {
     let known: HashSet<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     let words = answer.split(|c: char| !is_part(c)).map(|word| word.trim_matches(['.', '-']));
@@ -100,9 +100,9 @@ mod tests {
 
     use super::*;
 
-    fn tools() -> Vec<Offered> {
+    fn tools() -> Vec<OfferedTool> {
         ["app__mail", "app__mail_send", "mcp__git__log"]
-            .map(|name| Offered {
+            .map(|name| OfferedTool {
                 name: name.to_owned(),
                 description: format!("What {name} does\nand more"),
                 parameters: Arc::new(json!({})),

@@ -15,7 +15,7 @@ use crate::conversation::Run;
 use crate::ledger::LedgerError;
 use crate::model::{Block, Message, Role, Usage};
 use crate::scope::ProjectId;
-use crate::selector::{REQUESTS, Selector, Weighed, cards, fit, offered};
+use crate::selector::{REQUESTS, Selector, SizedTool, cards, fits_budget, offered};
 use crate::tool::Source;
 
 /// How long an index is used before what was learned meanwhile is read.
@@ -68,8 +68,8 @@ impl Agent {
         cancellation: &CancellationToken,
     ) -> Result<Option<Usage>, LedgerError> {
         let budget = self.budget();
-        let weighed: Vec<Weighed<'_>> = tools.weighed().collect();
-        if fit(&weighed, budget) {
+        let weighed: Vec<SizedTool<'_>> = tools.weighed().collect();
+        if fits_budget(&weighed, budget) {
             return Ok(None);
         }
         let index = self.index(tools.entries(), run).await?;
@@ -78,7 +78,7 @@ impl Agent {
         let kept: HashSet<String> = kept.map(|entry| entry.spec().id.to_string()).collect();
         // What stays anyway takes its room first; the others share what is left.
         let (staying, others): (Vec<_>, Vec<_>) = weighed.iter().partition(|tool| kept.contains(tool.id));
-        let left = staying.iter().fold(budget, |left, tool: &Weighed<'_>| left.saturating_sub(tool.tokens));
+        let left = staying.iter().fold(budget, |left, tool: &SizedTool<'_>| left.saturating_sub(tool.tokens));
         let mut chosen: HashSet<String> = offered(&others, left, || index.selector.rank(&message, RANKED))
             .into_iter()
             .map(str::to_owned)

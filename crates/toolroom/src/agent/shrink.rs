@@ -81,7 +81,7 @@ impl ActiveRun<'_> {
 
     /// Writes down what an answer cost.
     pub(super) fn pay(&mut self, candidate: &Candidate, purpose: &str, usage: Usage) -> Option<f64> {
-        let cost = candidate.facts.price.map(|price| price.of(&usage));
+        let cost = candidate.facts.price.map(|price| price.cost(&usage));
         self.spend(UsageRow {
             at: self.now(),
             scope: self.run.scope.clone(),

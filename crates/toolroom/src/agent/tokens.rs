@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::model::{Block, Message, Offered, Opaque};
+use crate::model::{Block, Message, OfferedTool, Opaque};
 
 /// Estimates are added up in hundredths of a token.
 const TOKEN: u64 = 100;
@@ -50,7 +50,7 @@ pub(super) fn block(block: &Block) -> u64 {
 
 /// Tokens of a tool on offer, its schema included.
 #[must_use]
-pub(super) fn offered(tool: &Offered) -> u64 {
+pub(super) fn offered(tool: &OfferedTool) -> u64 {
     let cost = text_cost(&tool.name) + text_cost(&tool.description) + value_cost(&tool.parameters);
     whole(TOOL_FRAME + cost)
 }

@@ -66,7 +66,7 @@ fn everything_in_a_message_counts() {
 
 #[test]
 fn the_schema_of_a_tool_counts() {
-    let tool = |parameters| Offered {
+    let tool = |parameters| OfferedTool {
         name: "find".to_owned(),
         description: "Finds something.".to_owned(),
         parameters: Arc::new(parameters),

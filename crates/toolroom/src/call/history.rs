@@ -296,6 +296,6 @@ impl Toolroom {
     }
 
     fn max_age(&self, name: &TrackName) -> Option<Duration> {
-        name.ages.then_some(self.direct_calls_count_for)
+        name.expires.then_some(self.direct_calls_count_for)
     }
 }

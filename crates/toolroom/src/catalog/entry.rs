@@ -37,7 +37,7 @@ impl Entry {
         limits: &[LimitRule],
     ) -> Result<Self, RegisterError> {
         let spec = tool.spec();
-        let patterns = if spec.is_written_elsewhere() { PatternRule::Relax } else { PatternRule::Refuse };
+        let patterns = if spec.is_external() { PatternRule::Relax } else { PatternRule::Refuse };
         let bad = |source| RegisterError::Schema { id: spec.id.clone(), source };
         let schema = Schema::new(Arc::clone(&spec.parameters), patterns).map_err(bad)?;
         if spec.enablement.feature_only && spec.enablement.feature.is_none() {

@@ -74,7 +74,7 @@ mod tests {
         };
         check(
             &["lonely"],
-            "`lonely` is no argument; write key=value, key:=JSON or a JSON object, or - for stdin",
+            "`lonely` is not an argument; write key=value, key:=JSON or a JSON object, or - for stdin",
         );
         check(&["-", "-"], "only once");
         check(&["-", "text=x"], "`text` is given twice");

@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolroom::model::{
-    Answer, Block, Dollars, Message, ModelError, ModelErrorKind, ModelRequest, Offered, SystemPrompt,
+    Answer, Block, Dollars, Message, ModelError, ModelErrorKind, ModelRequest, OfferedTool, SystemPrompt,
     ToolUse, Usage,
 };
 use toolroom_models::directory::{Directory, OpenedModel};
@@ -62,7 +62,7 @@ pub(super) async fn run(directory: &Directory, name: &ModelName, output: Output)
         called_tool: answer.blocks.iter().any(|block| matches!(block, Block::Call { .. })),
         text: text(&answer),
         usage: answer.usage,
-        cost_usd: known.facts.price.map(|price| price.of(&answer.usage)),
+        cost_usd: known.facts.price.map(|price| price.cost(&answer.usage)),
         window: known.facts.window,
         window_assumed: known.assumed,
     };
@@ -126,7 +126,7 @@ fn test_request() -> ModelRequest {
         "required": ["city"],
         "additionalProperties": false,
     });
-    let tool = Offered {
+    let tool = OfferedTool {
         name: "local_time".to_owned(),
         description: "Tells what time it is in a city.".to_owned(),
         parameters: Arc::new(parameters),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use toolroom::policy::Ruling;
-use toolroom_tools::shell::judge::{Judged, Run, Security, judge, judge_argv};
+use toolroom_tools::shell::judge::{CommandVerdict, PlannedCommand, Security, judge, judge_argv};
 
 use crate::app::App;
 use crate::cli::console::exit::Exit;
@@ -12,7 +12,7 @@ use crate::cli::console::output::{BOLD, DIM, Output, visible};
 struct ExplainedCommand<'j> {
     security: Security,
     #[serde(flatten)]
-    judged: &'j Judged,
+    judged: &'j CommandVerdict,
 }
 
 /// Judges one word as a shell command line, several words as a program with arguments.
@@ -35,7 +35,7 @@ pub(super) fn run(app: &App, words: &[String], output: Output) -> anyhow::Result
     })
 }
 
-fn text(judged: &Judged, security: Security) -> String {
+fn text(judged: &CommandVerdict, security: Security) -> String {
     let mut lines = Vec::new();
     let mut line = |name: &str, text: &str| lines.push(format!("{BOLD}{name:<13}{BOLD:#}{text}"));
     if let Some(printed) = &judged.printed {
@@ -57,7 +57,7 @@ fn text(judged: &Judged, security: Security) -> String {
 }
 
 /// Renders a command; one started by a wrapper is indented.
-fn command(run: &Run) -> String {
+fn command(run: &PlannedCommand) -> String {
     let program = run.program.as_deref().unwrap_or("…");
     let words: Vec<String> =
         std::iter::once(program).chain(run.arguments.iter().map(String::as_str)).map(visible).collect();

@@ -126,7 +126,7 @@ impl<'a> ListedSecret<'a> {
             changed_at: *changed_at,
             opens: opened.is_ok(),
             hidden_exactly: opened.as_ref().ok().map(|secret| !secret.is_too_short()),
-            guessable: opened.as_ref().ok().and_then(Secret::few_possibilities),
+            guessable: opened.as_ref().ok().and_then(Secret::weakness),
             problem: opened.as_ref().err().map(whole_text),
         }
     }
@@ -237,7 +237,7 @@ async fn set(app: &App, scope: &Scope, name: &str, output: Output) -> anyhow::Re
 
 /// A warning about values that cannot be fully redacted.
 fn warning(secret: &Secret) -> Option<String> {
-    let few = secret.few_possibilities();
+    let few = secret.weakness();
     if secret.is_too_short() {
         let guess = few.map(|why| format!(", and it is easy to guess ({why})")).unwrap_or_default();
         return Some(format!(

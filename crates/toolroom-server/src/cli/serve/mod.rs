@@ -23,7 +23,7 @@ use super::console::redaction;
 use super::{Register, close};
 use crate::app::{App, Stay};
 use crate::config::{LogFormat, LogKeys, RetentionKeys};
-use crate::http::{Front, Server, ServerSettings};
+use crate::http::{ConnectionRuntime, Server, ServerSettings};
 use crate::identity::{holds, projects};
 use crate::mcp::fixtures::{Fixtures, with_fixtures};
 use crate::retention::{self, Deleted, Mode};
@@ -89,7 +89,7 @@ pub(super) async fn run(
     if let Err(error) = allow_open_files(OPEN_FILES) {
         tracing::warn!("cannot raise the limit of open files: {error}");
     }
-    let front = Front::open()?;
+    let connections = ConnectionRuntime::start()?;
     let fixtures = args.fixtures.then(Arc::<Fixtures>::default);
     let register = with_fixtures(register, fixtures.as_ref());
     let app = super::open(settings, Stay::Long, *output, &register).await?;
@@ -104,7 +104,7 @@ pub(super) async fn run(
         );
         return Err(Refused(text).into());
     }
-    let listener = match front.run(Listener::bind(listen_address)).await.flatten() {
+    let listener = match connections.run(Listener::bind(listen_address)).await.flatten() {
         Ok(listener) => listener,
         Err(error) => {
             close(&app).await;
@@ -150,7 +150,7 @@ pub(super) async fn run(
             .clone()
             .run_until_cancelled_owned(apply_retention(Arc::clone(server.app()), retention_changes)),
     );
-    let link = server.doorkeeper.sign_in_link().await?;
+    let link = server.authenticator.sign_in_link().await?;
     let url = format!("http://{address}");
     if output.is_json() {
         output.line_of_json(&serde_json::json!({"url": url, "sign_in": format!("{url}/sign-in/{link}")}))?;
@@ -168,7 +168,7 @@ pub(super) async fn run(
         ending.cancelled().await;
         notify_service_manager(ServiceState::Stopping);
     });
-    server.serve(listener, &front).await?;
+    server.serve(listener, &connections).await?;
     drop(interrupts);
     close(server.app()).await;
     if let Some((tracer, task)) = tracing {

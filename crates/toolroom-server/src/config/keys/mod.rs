@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use toolroom::catalog::{LimitMode, Limits};
 use toolroom::policy::{Preset, Provenance, RuleText};
 use toolroom::provenance::DIRECT_CALLS_COUNT_FOR;
-use toolroom_tools::shell::judge::{Security, Settings};
+use toolroom_tools::shell::judge::{JudgeSettings, Security};
 
 pub use agents::{AgentKeys, AgentLimitKeys, ConfigAgent};
 pub use operations::{LogFormat, LogKeys, LogLevel, RetentionKeys};
@@ -158,9 +158,9 @@ impl ProvenanceKeys {
 impl PolicyKeys {
     /// The settings of the shell judge.
     #[must_use]
-    pub fn judging(&self) -> Settings {
+    pub fn judging(&self) -> JudgeSettings {
         let allowlist = self.exec_allowlist.iter().map(|command| command.entry.clone()).collect();
-        Settings { security: self.exec_security, allowlist }
+        JudgeSettings { security: self.exec_security, allowlist }
     }
 
     /// Disk limit of a sandboxed command.

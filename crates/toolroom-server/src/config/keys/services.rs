@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toolroom_tools::builtin::location::Locator;
+use toolroom_tools::builtin::get_location_from_ip::Locator;
 use toolroom_tools::builtin::web_search::EngineKind;
 
 use crate::config::{SecretRef, ServiceUrl};

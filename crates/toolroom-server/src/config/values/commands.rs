@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use toolroom_host::sandbox::NamedProfile;
-use toolroom_tools::shell::judge::Entry;
+use toolroom_tools::shell::judge::AllowlistEntry;
 
 /// A program with patterns for its arguments: `git log *`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ use toolroom_tools::shell::judge::Entry;
 pub struct AllowedCommand {
     text: String,
     /// The parsed pattern.
-    pub entry: Entry,
+    pub entry: AllowlistEntry,
 }
 
 impl TryFrom<String> for AllowedCommand {

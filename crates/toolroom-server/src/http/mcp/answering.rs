@@ -5,12 +5,10 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use tokio::sync::mpsc;
 
-use crate::http::extract::body::JSON;
+use crate::http::extract::json::{JSON, lazy_timeout};
 use crate::http::problem::Problem;
-use crate::http::streams::cancel_on_disconnect::Attended;
-use crate::http::streams::events::QUIET;
-use crate::http::streams::events::Stream;
-use crate::http::timeout_after_poll::within;
+use crate::http::streams::cancel_on_disconnect::CancelOnDisconnect;
+use crate::http::streams::events::{KEEP_ALIVE, Stream};
 use crate::mcp::{Id, OutgoingMessage, RpcError, error_text, result_text};
 use crate::telemetry;
 
@@ -26,7 +24,7 @@ pub(super) struct PendingResponse {
     pub(super) is_modern: bool,
     /// Whether the client takes a stream for an answer.
     pub(super) takes_streams: bool,
-    pub(super) work: Attended<Result<OutgoingMessage, RpcError>>,
+    pub(super) work: CancelOnDisconnect<Result<OutgoingMessage, RpcError>>,
     /// What is told before the answer.
     pub(super) heard: Option<mpsc::Receiver<OutgoingMessage>>,
 }
@@ -64,7 +62,7 @@ impl PendingResponse {
     pub(super) async fn answered(mut self) -> Response {
         let next = next(&mut self.heard, &mut self.work);
         let first = match self.takes_streams {
-            true => within(QUIET, next).await,
+            true => lazy_timeout(KEEP_ALIVE, next).await,
             false => Some(next.await),
         };
         let first = match first {
@@ -83,22 +81,22 @@ impl PendingResponse {
     async fn tell(self, stream: Stream, first: Option<OutgoingMessage>) {
         let Self { id, mut heard, work, .. } = self;
         // It does not wait for whoever reads slowly.
-        let Some((mut task, _left)) = work.apart() else { return };
+        let Some((mut task, _left)) = work.spawn() else { return };
         let mut told = match first {
-            Some(text) => stream.send_told(MESSAGE, text).await,
+            Some(text) => stream.send_message(MESSAGE, text).await,
             None => stream.keep_alive().await,
         };
         while told.is_ok() {
-            let Ok(next) = stream.meanwhile(next(&mut heard, &mut task)).await else { return };
+            let Ok(next) = stream.keep_alive_until(next(&mut heard, &mut task)).await else { return };
             told = match next {
-                NextMessage::Said(text) => stream.send_told(MESSAGE, text).await,
+                NextMessage::Said(text) => stream.send_message(MESSAGE, text).await,
                 NextMessage::Answer(answer) => {
                     let last = match answer {
                         Ok(Ok(result)) => result.wrapped(|result| result_text(&id, result)),
                         Ok(Err(refusal)) => error_text(Some(&id), &refusal).into(),
                         Err(error) => error_text(Some(&id), &RpcError::failure(&error)).into(),
                     };
-                    return drop(stream.send_told(MESSAGE, last).await);
+                    return drop(stream.send_message(MESSAGE, last).await);
                 }
             };
         }
@@ -161,7 +159,7 @@ mod tests {
 
     fn answering(takes_streams: bool) -> (oneshot::Sender<String>, PendingResponse) {
         let (answer, answered) = oneshot::channel::<String>();
-        let work = Attended::lasting(Box::pin(async move { Ok(answered.await.unwrap().into()) }));
+        let work = CancelOnDisconnect::detached(Box::pin(async move { Ok(answered.await.unwrap().into()) }));
         let id = Id::Number(1.into());
         (answer, PendingResponse { id, is_modern: true, takes_streams, work, heard: None })
     }
@@ -185,7 +183,7 @@ mod tests {
     async fn whoever_takes_no_stream_waits_for_a_document() {
         let (answer, answering) = answering(false);
         tokio::spawn(async move {
-            tokio::time::sleep(10 * QUIET).await;
+            tokio::time::sleep(10 * KEEP_ALIVE).await;
             answer.send("{}".to_owned()).unwrap();
         });
         let response = answering.answered().await;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde_json::json;
@@ -23,7 +23,7 @@ const SOON: Duration = Duration::from_secs(1);
 
 pub(super) async fn open(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let caller = McpCaller::authenticated(caller);
@@ -38,9 +38,9 @@ pub(super) async fn open(
     tokio::spawn(telemetry::carried(async move {
         let listening = session.listens();
         let follow = async {
-            while let Ok(kind) = stream.meanwhile(watch.next()).await {
+            while let Ok(kind) = stream.keep_alive_until(watch.next()).await {
                 let text = notification_text(kind.method(), &json!({}));
-                if stream.send_told(MESSAGE, text.into()).await.is_err() {
+                if stream.send_message(MESSAGE, text.into()).await.is_err() {
                     return;
                 }
             }

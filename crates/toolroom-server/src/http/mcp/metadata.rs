@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::PATH;
-use crate::http::access::Need;
-use crate::http::extract::body::Document;
+use crate::http::access::Access;
+use crate::http::extract::Json;
 use crate::http::route::Route;
 
 /// Where it is written.
@@ -15,7 +15,7 @@ const METADATA: &str = "/.well-known/oauth-protected-resource/mcp";
 
 pub(super) fn routes() -> Vec<Route> {
     let route = |path| {
-        Route::get(path, Need::Nothing, "Says how the tools are protected (RFC 9728).", show)
+        Route::get(path, Access::Public, "Says how the tools are protected (RFC 9728).", show)
             .reply::<Metadata>(200, "How.")
     };
     vec![route("/.well-known/oauth-protected-resource"), route(METADATA)]
@@ -36,9 +36,9 @@ struct Metadata {
     resource_documentation: String,
 }
 
-async fn show(headers: HeaderMap) -> Document<Metadata> {
+async fn show(headers: HeaderMap) -> Json<Metadata> {
     let base = base_of(&headers);
-    Document(Metadata {
+    Json(Metadata {
         resource: format!("{base}{PATH}"),
         resource_name: "Toolroom",
         bearer_methods_supported: ["header"],

@@ -14,9 +14,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::http::access::Need;
-use crate::http::route::ANYTHING;
-use crate::http::route::Route;
+use crate::http::access::Access;
+use crate::http::route::{ANY_TEXT, Route};
 use crate::identity::Permission;
 use said::{NAME_HEADERS, VERSION_HEADER};
 
@@ -26,25 +25,25 @@ pub(super) use metadata::challenge;
 pub(super) const PATH: &str = "/mcp";
 
 pub(super) fn routes() -> Vec<Route> {
-    let call = Need::Permission(Permission::Call);
-    let session = |route: Route| route.header("Mcp-McpSession-Id", ANYTHING, "Who it was before 2026-07-28.");
-    let mut post = session(Route::post_direct(PATH, call, "Takes a message of MCP.", post::take))
+    let call = Access::Permission(Permission::Call);
+    let session = |route: Route| route.header("Mcp-Session-Id", ANY_TEXT, "Who it was before 2026-07-28.");
+    let mut post = session(Route::post(PATH, call, "Takes a message of MCP.", post::take))
         .body::<RpcMessage>()
         .reply::<Map<String, Value>>(200, "The answer.")
         .stream::<Map<String, Value>>(200, "What is told meanwhile, and then the answer.")
-        .reply_of(202, "", "It was taken, and wants no answer.")
+        .response(202, "", "It was taken, and wants no answer.")
         .reply::<Map<String, Value>>(400, "The message is none.")
         .reply::<Map<String, Value>>(404, "There is no such method, or the session is over.")
         .reply::<Map<String, Value>>(429, "Too much is asked at once.");
     for name in NAME_HEADERS {
-        post = post.header(name, ANYTHING, "What the body says, too, since 2026-07-28.");
+        post = post.header(name, ANY_TEXT, "What the body says, too, since 2026-07-28.");
     }
     let refusing = |route: Route| {
         session(route)
-            .header(VERSION_HEADER, ANYTHING, "The version that is spoken in the session.")
-            .refuse(400, "It is not said which session.")
-            .refuse(404, "There is no such session.")
-            .refuse(405, "Since 2026-07-28 there are no sessions.")
+            .header(VERSION_HEADER, ANY_TEXT, "The version that is spoken in the session.")
+            .problem(400, "It is not said which session.")
+            .problem(404, "There is no such session.")
+            .problem(405, "Since 2026-07-28 there are no sessions.")
     };
     let mut routes = vec![
         post,
@@ -55,8 +54,8 @@ pub(super) fn routes() -> Vec<Route> {
             listen::open,
         ))
         .stream::<Map<String, Value>>(200, "What changes.")
-        .refuse(406, "What changes is told as a stream of events."),
-        refusing(Route::delete(PATH, call, "Ends a session.", session::end)).reply_of(204, "", "It is over."),
+        .problem(406, "What changes is told as a stream of events."),
+        refusing(Route::delete(PATH, call, "Ends a session.", session::end)).response(204, "", "It is over."),
     ];
     routes.extend(metadata::routes());
     routes

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::extract::{Extension, Request as HttpRequest, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize as _;
@@ -13,14 +14,13 @@ use super::answering::{PendingResponse, accepts, document, refused};
 use super::said::{RequestKind, said};
 use super::session::{SESSION, SessionError, named};
 use crate::calls::TrackedCall;
-use crate::http::door::Visitor;
-use crate::http::extract::body::is_json;
-use crate::http::extract::body::whole;
-use crate::http::middleware::host_check;
+use crate::http::extract::json::{is_json, read_body};
+use crate::http::middleware::permits::Permit;
 use crate::http::problem::Problem;
 use crate::http::route::EVENTS;
 use crate::http::server::Server;
-use crate::http::streams::cancel_on_disconnect::Attended;
+use crate::http::streams::cancel_on_disconnect::CancelOnDisconnect;
+use crate::identity::Caller;
 use crate::mcp::{
     ClientChannel, Id, InvalidMessage, McpCaller, McpClient, McpServer, McpSession, Message, OutgoingMessage,
     Request, RequestContext, RequestPermit, RpcError, RunningRequest, result_text,
@@ -30,27 +30,38 @@ use crate::telemetry;
 /// What opens a stream that lasts.
 const LISTEN: &str = "subscriptions/listen";
 
-pub(super) fn take(server: Arc<Server>, visitor: Box<Visitor>) -> BoxFuture<'static, Response> {
-    Box::pin(async { taken(server, visitor).await.unwrap_or_else(IntoResponse::into_response) })
+/// Handles one message.
+pub(super) async fn take(
+    State(server): State<Arc<Server>>,
+    caller: Caller,
+    permit: Option<Extension<Arc<Permit>>>,
+    request: HttpRequest,
+) -> Result<Response, Problem> {
+    let response = answer(Arc::clone(&server), caller, permit, request).await;
+    server.adaptive_yield.yield_if_contended().await;
+    response
 }
 
-async fn taken(server: Arc<Server>, visitor: Box<Visitor>) -> Result<Response, Problem> {
-    let Visitor { request, caller, place, .. } = *visitor;
-    let Some(caller) = caller else { return Err(Problem::forbidden("nobody knows who this is")) };
+async fn answer(
+    server: Arc<Server>,
+    caller: Caller,
+    permit: Option<Extension<Arc<Permit>>>,
+    request: HttpRequest,
+) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
     let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     if !kind.is_some_and(is_json) {
         let detail = "a message has to be JSON; send it with `Content-Type: application/json`";
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail));
     }
-    let bytes = whole(body).await?;
+    let bytes = read_body(body).await?;
     let message = match Message::read(&bytes) {
         Ok(message) => message,
         Err(InvalidMessage { id, refusal, .. }) => {
             return Ok(refused(StatusCode::BAD_REQUEST, id.as_ref(), &refusal));
         }
     };
-    let place = place.map(|host_check::Place(held)| RequestPermit::of(held)).unwrap_or_default();
+    let place = permit.map(|Extension(permit)| RequestPermit::of(permit)).unwrap_or_default();
     let visit =
         PostedMessage { server, caller: McpCaller::authenticated(caller), headers: parts.headers, place };
     Ok(match message {
@@ -188,8 +199,8 @@ impl PostedMessage {
             None => Box::pin(work),
         };
         let work = match left {
-            Some(left) => Attended::new(left, work),
-            None => Attended::lasting(work),
+            Some(left) => CancelOnDisconnect::new(left, work),
+            None => CancelOnDisconnect::detached(work),
         };
         PendingResponse { id, is_modern, takes_streams, work, heard }.answered().await
     }

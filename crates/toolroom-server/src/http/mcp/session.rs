@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 
@@ -32,7 +32,7 @@ impl SessionError {
 
     pub(super) const fn text(&self) -> &'static str {
         match self {
-            Self::Unnamed => "say who you are with `initialize` first, then send `Mcp-McpSession-Id`",
+            Self::Unnamed => "say who you are with `initialize` first, then send `Mcp-Session-Id`",
             Self::Over => "this session is over; begin another one with `initialize`",
         }
     }
@@ -72,7 +72,7 @@ pub(super) fn asked_for(
 /// Ends one.
 pub(super) async fn end(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let session = asked_for(&server, &caller.name(), &headers)?;

@@ -14,7 +14,7 @@ pub(super) const TABLE: &[Provoked] = &[
         &["call", "calculator", "expresion=1"],
         1,
         "`expresion`",
-        "must not have",
+        "unknown argument",
         "did you mean `expression`",
     ),
     row(&["call", "zzz"], 5, "`zzz`", "unknown tool", "see `toolroom tools --all`"),
@@ -32,7 +32,7 @@ pub(super) const TABLE: &[Provoked] = &[
         "not valid JSON at line 1 column 1",
         "write JSON there, or text as key=text",
     ),
-    row(&["call", "calculator", "2+2"], 2, "`2+2`", "is no argument", "write key=value"),
+    row(&["call", "calculator", "2+2"], 2, "`2+2`", "is not an argument", "write key=value"),
     row(
         &["call", "calculator", "expression=1", "--timeout", "soon"],
         2,
@@ -135,7 +135,7 @@ pub(super) const TABLE: &[Provoked] = &[
         2,
         "OpenAI",
         "needs a key",
-        "set OPENAI_API_KEY, or keep it with `toolroom secrets set openai`",
+        "set OPENAI_API_KEY, or store it with `toolroom secrets set openai`",
     ),
     row(
         &["chat", "--model", "nonsense", "hello"],
@@ -179,7 +179,7 @@ pub(super) const TABLE: &[Provoked] = &[
         &["models", "test", "nobody/x"],
         1,
         "`nobody`",
-        "no vendor is called",
+        "unknown vendor",
         "`[vendor.nobody] base_url = \"…\"`",
     ),
     row(&["memory", "forget", "nope"], 5, "`nope`", "no memory", "see `toolroom memory`"),
@@ -187,8 +187,8 @@ pub(super) const TABLE: &[Provoked] = &[
         &["projects", "create", "Bad Id"],
         2,
         "`Bad Id`",
-        "is none",
-        "up to 64 small letters, digits, `-` and `_`",
+        "is not a project id",
+        "up to 64 lower-case letters, digits, `-` and `_`",
     ),
     row(
         &["projects", "create", "shop"],
@@ -218,28 +218,28 @@ pub(super) const TABLE: &[Provoked] = &[
         &["keys", "create", "--name", "a", "--scope", "fly"],
         2,
         "--scope",
-        "there is no scope `fly`",
+        "unknown scope `fly`",
         "scopes are read, call, chat",
     ),
     row(&["keys", "revoke", "nope"], 5, "`nope`", "there is no key", "see `toolroom keys`"),
-    row(&["keys", "revoke", "till"], 2, "`till`", "several keys fit", "give more of the id").after(|home| {
+    row(&["keys", "revoke", "till"], 2, "`till`", "several keys match", "use more of the id").after(|home| {
         at_home(home, &["keys", "create", "--name", "till"]).ended(0);
         at_home(home, &["keys", "create", "--name", "till"]).ended(0);
     }),
-    row(&["mcp", "show", "nope"], 5, "`nope`", "there is no server", "see `toolroom mcp list`"),
+    row(&["mcp", "show", "nope"], 5, "`nope`", "unknown server", "see `toolroom mcp list`"),
     row(
         &["mcp", "add", "x", "--url", "ftp://example.com"],
         2,
         "`ftp`",
-        "is another kind",
-        "an address begins with `https://`",
+        "unsupported URL scheme",
+        "use `https` or `http`",
     ),
     row(
         &["mcp", "add", "x", "--url", "https://ann:pass@example.com/mcp"],
         2,
-        "the address",
-        "holds a password",
-        "send it with `--header` and a secret",
+        "the URL",
+        "contains a password",
+        "use `--header` with a secret",
     ),
     row(
         &[
@@ -260,8 +260,8 @@ pub(super) const TABLE: &[Provoked] = &[
         &["mcp", "add", "x", "--no-start", "--", "true"],
         2,
         "`x`",
-        "there is a server",
-        "`--replace` takes its place",
+        "exists already",
+        "`--replace` replaces it",
     )
     .after(|home| {
         at_home(home, &["mcp", "add", "x", "--no-start", "--", "true"]).ended(0);
@@ -280,8 +280,8 @@ pub(super) const TABLE: &[Provoked] = &[
         &["mcp", "config", "cursor", "--http", "nonsense"],
         2,
         "`nonsense`",
-        "is no address of a server",
-        "write it as http://",
+        "is not a valid URL",
+        "write it like http://",
     ),
     row(&["mcp", "config", "emacs"], 2, "'emacs'", "invalid value", "[possible values: claude-code, "),
     row(

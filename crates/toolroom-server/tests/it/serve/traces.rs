@@ -234,7 +234,7 @@ fn a_call_of_mcp_is_part_of_the_trace_that_its_message_names() {
 }
 
 #[test]
-fn what_waits_and_what_nobody_wants_to_see_is_told_as_such() {
+fn waiting_runs_are_marked_and_unsampled_requests_are_not_traced() {
     let (home, collector) = (Home::new(), Collector::new());
     let note = json!({"path": home.path().join("notes"), "text": "yes"});
     let model = ScriptedModel::starts([Line::Calls("publish_note", note)]);
@@ -282,7 +282,7 @@ fn a_collector_that_is_gone_or_leads_elsewhere_harms_nothing() {
         let told = served.log_lines().into_iter().filter(|line| line["level"] == "warn").count();
         assert_eq!(told, 1, "{}", served.log());
     }
-    assert_eq!(elsewhere.spans().len(), 0, "nobody is followed");
+    assert_eq!(elsewhere.spans().len(), 0, "redirects are not followed");
     assert!(!broken.spans().is_empty());
 }
 

@@ -11,7 +11,7 @@ use toolroom::scope::Scope;
 use toolroom::testing::ManualClock;
 use toolroom::tool::{Effect, ErrorKind};
 
-use crate::place::{begin, call, done, why, with_status};
+use crate::database::{begin, call, done, why, with_status};
 
 pub(super) async fn a_call_is_begun_and_closed(ledger: &(impl Ledger + Journal), clock: &ManualClock) {
     let scope = Scope::project("begun");

@@ -1,4 +1,4 @@
-//! Calls that a client runs: nobody answers in its place.
+//! Calls that a client runs: only the client delivers their result.
 
 use toolroom::ledger::{
     Answer, Answerer, CallStatus, DecideError, Decision, EditCall, ParkedQuestion, QuestionState, Storage,
@@ -6,7 +6,7 @@ use toolroom::ledger::{
 use toolroom::scope::Scope;
 use toolroom::testing::ManualClock;
 
-use crate::asking::{Kept, decision, edit, ended, parked, resumed, stand};
+use crate::parked::{SealedState, decision, edit, ended, parked, parked_state, resumed};
 
 pub(super) async fn only_the_client_answers_what_it_runs(ledger: &impl Storage, clock: &ManualClock) {
     let ana = Scope::user("clients", "ana");
@@ -33,14 +33,20 @@ pub(super) async fn only_the_client_answers_what_it_runs(ledger: &impl Storage, 
         let refused = ledger.decide(decision).await;
         assert!(matches!(refused, Err(DecideError::NotWaiting(_))), "{refused:?}");
     }
-    assert_eq!(stand(ledger, &handed).await, (CallStatus::Pending, QuestionState::Waiting, Kept::Sealed));
+    assert_eq!(
+        parked_state(ledger, &handed).await,
+        (CallStatus::Pending, QuestionState::Waiting, SealedState::Stored)
+    );
 
     ledger.decide(decision(clock, &handed, Answer::Once, Answerer::Client)).await.unwrap();
     let twice = ledger.decide(decision(clock, &handed, Answer::Once, Answerer::Client)).await;
     assert!(matches!(twice, Err(DecideError::NotWaiting(_))), "{twice:?}");
     ledger.begin(resumed(clock, &handed)).await.unwrap();
     ledger.close(ended(&handed, CallStatus::Done, ParkedQuestion::Settled)).await.unwrap();
-    assert_eq!(stand(ledger, &handed).await, (CallStatus::Done, QuestionState::Used, Kept::Gone));
+    assert_eq!(
+        parked_state(ledger, &handed).await,
+        (CallStatus::Done, QuestionState::Used, SealedState::Deleted)
+    );
 }
 
 pub(super) async fn a_client_answers_nothing_that_people_are_asked(

@@ -10,8 +10,8 @@ use toolroom::ledger::{
 use toolroom::scope::Scope;
 use toolroom::testing::ManualClock;
 
-use crate::asking::{decision, edit, parked, resumed};
-use crate::place::{begin, call, done};
+use crate::database::{begin, call, done};
+use crate::parked::{decision, edit, parked, resumed};
 
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
@@ -39,7 +39,7 @@ pub(super) async fn a_question_from_the_future_is_over(ledger: &impl Storage, cl
     let late = ledger.begin(resumed(clock, &granted)).await;
     assert!(matches!(late, Err(BeginError::GrantSpent)), "{late:?}");
 
-    // Clocks that differ a little harm nobody.
+    // Clocks that differ a little have no effect.
     let park = parked(clock, &scope, Answerer::Caller);
     ledger.park(park.clone()).await.unwrap();
     clock.set(now.before(AnswerWindow::CLOCK_SLACK));
@@ -65,7 +65,7 @@ pub(super) async fn calls_from_the_future_lock_no_tool(ledger: &impl Ledger, clo
     let limited = attempt().await;
     assert!(matches!(limited, Err(BeginError::RateLimited { .. })), "the limit still holds: {limited:?}");
 
-    // What began a moment later lies in the same minute.
+    // A call that began a moment later is in the same minute.
     clock.set(now.before(Duration::from_secs(1)));
     let limited = attempt().await;
     assert!(matches!(limited, Err(BeginError::RateLimited { .. })), "{limited:?}");

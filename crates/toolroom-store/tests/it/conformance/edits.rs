@@ -1,4 +1,4 @@
-//! Other arguments for a parked call: a call and a question of their own.
+//! Edits of a parked call: a new call with a question of its own.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use toolroom::ledger::{
 use toolroom::scope::Scope;
 use toolroom::testing::ManualClock;
 
-use crate::asking::{Kept, LIFETIME, decision, edit, parked, resumed, stand};
+use crate::parked::{LIFETIME, SealedState, decision, edit, parked, parked_state, resumed};
 
-/// A question that waits for `by`, and the call that may take its place.
+/// A question that waits for `by`, and the call that may replace it.
 async fn asked(
     ledger: &impl Storage,
     clock: &ManualClock,
@@ -34,7 +34,10 @@ pub(super) async fn an_edit_by_who_may_answer_is_a_yes_to_the_other_call(
         clock.advance(Duration::from_secs(2));
         ledger.edit(edit(clock, &old, editor, &new)).await.unwrap();
 
-        assert_eq!(stand(ledger, &old).await, (CallStatus::Denied, QuestionState::Refused, Kept::Gone));
+        assert_eq!(
+            parked_state(ledger, &old).await,
+            (CallStatus::Denied, QuestionState::Refused, SealedState::Deleted)
+        );
         let question = ledger.question(&scope, &old.record.id).await.unwrap().unwrap();
         assert_eq!((question.answer, question.answered_by), (Some(Answer::Edit), Some(editor)));
         assert_eq!(question.replaced_by, Some(new.record.id.clone()));
@@ -43,7 +46,10 @@ pub(super) async fn an_edit_by_who_may_answer_is_a_yes_to_the_other_call(
         assert_eq!((record.ended_at, record.duration_us), (Some(clock.now()), 2_000_000));
         assert!(ledger.begin(resumed(clock, &old)).await.is_err(), "the old one never runs");
 
-        assert_eq!(stand(ledger, &new).await, (CallStatus::Pending, QuestionState::Granted, Kept::Sealed));
+        assert_eq!(
+            parked_state(ledger, &new).await,
+            (CallStatus::Pending, QuestionState::Granted, SealedState::Stored)
+        );
         let question = ledger.question(&scope, &new.record.id).await.unwrap().unwrap();
         assert_eq!((question.answer, question.answered_by), (Some(Answer::Once), Some(editor)));
         assert_eq!((question.replaced_by, &question.record), (None, &new.record));
@@ -59,13 +65,19 @@ pub(super) async fn an_edit_by_who_may_not_answer_asks_anew(ledger: &impl Storag
     let (old, _) = asked(ledger, clock, &scope, Answerer::Caller).await;
     let new = parked(clock, &scope, Answerer::Operator);
     ledger.edit(edit(clock, &old, Answerer::Caller, &new)).await.unwrap();
-    assert_eq!(stand(ledger, &old).await, (CallStatus::Denied, QuestionState::Refused, Kept::Gone));
-    assert_eq!(stand(ledger, &new).await, (CallStatus::Pending, QuestionState::Waiting, Kept::Sealed));
+    assert_eq!(
+        parked_state(ledger, &old).await,
+        (CallStatus::Denied, QuestionState::Refused, SealedState::Deleted)
+    );
+    assert_eq!(
+        parked_state(ledger, &new).await,
+        (CallStatus::Pending, QuestionState::Waiting, SealedState::Stored)
+    );
     let question = ledger.question(&scope, &new.record.id).await.unwrap().unwrap();
     assert_eq!((question.answer, question.answered_by, question.replaced_by), (None, None, None));
-    assert!(ledger.begin(resumed(clock, &new)).await.is_err(), "nobody has said yes");
+    assert!(ledger.begin(resumed(clock, &new)).await.is_err(), "it was not approved");
 
-    // And that one can be edited again, by who may.
+    // The new question can be edited again by its answerer.
     let newest = parked(clock, &scope, Answerer::Operator);
     let too_soon = ledger.edit(edit(clock, &new, Answerer::Caller, &newest)).await;
     assert!(matches!(too_soon, Err(DecideError::NotYours)), "{too_soon:?}");
@@ -96,13 +108,19 @@ pub(super) async fn an_edit_that_is_not_taken_changes_nothing(ledger: &impl Stor
     let error = refused(&old, nobody).await;
     assert!(matches!(error, DecideError::NotWaiting(_)), "{error:?}");
 
-    // What is there already cannot be the other call.
+    // The new call must not exist.
     let taken = parked(clock, &scope, Answerer::Operator);
     ledger.park(taken.clone()).await.unwrap();
     let error = ledger.edit(edit(clock, &old, Answerer::Operator, &taken)).await.unwrap_err();
     assert!(matches!(error, DecideError::Ledger(_)), "{error:?}");
-    assert_eq!(stand(ledger, &old).await, (CallStatus::Pending, QuestionState::Waiting, Kept::Sealed));
-    assert_eq!(stand(ledger, &taken).await, (CallStatus::Pending, QuestionState::Waiting, Kept::Sealed));
+    assert_eq!(
+        parked_state(ledger, &old).await,
+        (CallStatus::Pending, QuestionState::Waiting, SealedState::Stored)
+    );
+    assert_eq!(
+        parked_state(ledger, &taken).await,
+        (CallStatus::Pending, QuestionState::Waiting, SealedState::Stored)
+    );
 
     ledger.decide(decision(clock, &old, Answer::Once, Answerer::Operator)).await.unwrap();
     let error = refused(&old, edit(clock, &old, Answerer::Operator, &new)).await;

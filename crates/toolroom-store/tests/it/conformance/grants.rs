@@ -1,4 +1,4 @@
-//! A yes: who may give it, and what it is good for.
+//! Grants: who may give them, and what they permit.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use toolroom::scope::Scope;
 use toolroom::testing::ManualClock;
 use toolroom::tool::ErrorKind;
 
-use crate::asking::{LIFETIME, begun, decision, ended, parked, resumed};
-use crate::place::{call, done};
+use crate::database::{call, done};
+use crate::parked::{LIFETIME, begun, decision, ended, parked, resumed};
 
 pub(super) async fn a_grant_is_used_once(ledger: &(impl Ledger + Journal), clock: &ManualClock) {
     let scope = Scope::project("granted");
@@ -21,7 +21,7 @@ pub(super) async fn a_grant_is_used_once(ledger: &(impl Ledger + Journal), clock
     assert_eq!(ledger.call(&scope, &park.record.id).await.unwrap(), Some(park.record.clone()));
 
     let early = ledger.begin(resumed(clock, &park)).await;
-    assert!(matches!(early, Err(BeginError::GrantSpent)), "nobody has answered: {early:?}");
+    assert!(matches!(early, Err(BeginError::GrantSpent)), "it was not answered: {early:?}");
     ledger.decide(decision(clock, &park, Answer::Once, Answerer::Caller)).await.unwrap();
     let resumed = resumed(clock, &park);
     ledger.begin(resumed.clone()).await.unwrap();
@@ -83,7 +83,7 @@ pub(super) async fn answers_are_taken_from_those_who_may(
     assert!(matches!(expired, Err(DecideError::NotWaiting(_))), "{expired:?}");
 }
 
-pub(super) async fn nobody_answers_or_uses_what_is_somebody_elses(ledger: &impl Ledger, clock: &ManualClock) {
+pub(super) async fn other_scopes_cannot_answer_or_use_a_question(ledger: &impl Ledger, clock: &ManualClock) {
     let owner = Scope::user("answers", "ana");
     let park = parked(clock, &owner, Answerer::Caller);
     ledger.park(park.clone()).await.unwrap();
@@ -139,7 +139,7 @@ pub(super) async fn only_a_call_whose_end_is_unknown_begins_again(
     broken.record.ended_at = Some(clock.now());
     broken.record.kind = Some(ErrorKind::Cancelled);
     broken.record.error = Some("stopped in the middle".to_owned());
-    broken.record.detail = Some("by somebody".to_owned());
+    broken.record.detail = Some("by the test".to_owned());
     ledger.close(broken).await.unwrap();
     again(Attempt::Retry).await;
     clock.advance(Duration::from_secs(5));
@@ -157,7 +157,7 @@ pub(super) async fn only_a_call_whose_end_is_unknown_begins_again(
     never().await;
 }
 
-pub(super) async fn who_was_taken_for_dead_does_not_close_what_began_again(
+pub(super) async fn a_process_taken_for_dead_does_not_close_a_call_that_began_again(
     ledger: &impl Storage,
     clock: &ManualClock,
 ) {

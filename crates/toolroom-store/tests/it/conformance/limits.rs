@@ -1,4 +1,4 @@
-//! Rate limits and whole results: whose they are.
+//! Scopes of rate limits and artifacts.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use toolroom::ledger::{
 use toolroom::scope::Scope;
 use toolroom::testing::ManualClock;
 
-use crate::place::{call, done};
+use crate::database::{call, done};
 
 pub(super) async fn limits_count_who_they_say(ledger: &impl Ledger, clock: &ManualClock) {
     let project = |max, per| RateLimit { max, per: Duration::from_secs(per), key: RateKey::Project };
@@ -38,7 +38,7 @@ pub(super) async fn limits_count_who_they_say(ledger: &impl Ledger, clock: &Manu
     );
     attempt(&ana, "other", &two).await.unwrap();
     attempt(&Scope::user("other rates", "ana"), "t", &two).await.unwrap();
-    // Five have begun in the project: ana twice, ben once, nobody twice.
+    // Five have begun in the project: two by ana, one by ben, two without a user.
     attempt(&ben, "t", &[project(6, 60)]).await.unwrap();
     assert_eq!(limited_for(attempt(&ben, "t", &[project(6, 60)]).await), Some(50));
     assert_eq!(limited_for(attempt(&ben, "t", &[project(100, 60), project(0, 7)]).await), Some(7));

@@ -12,13 +12,13 @@ mod standing;
 use toolroom::ledger::{Artifacts, Storage};
 use toolroom::testing::{ManualClock, MemoryLedger};
 
-use crate::place::{Place, START};
+use crate::database::{START, TestDatabase};
 
 #[tokio::test]
 async fn the_store_keeps_what_every_ledger_promises() {
-    let place = Place::new();
-    let store = place.open().await;
-    check(&store, &place.clock).await;
+    let database = TestDatabase::new();
+    let store = database.open().await;
+    check(&store, &database.clock).await;
     store.shutdown().await.unwrap();
 }
 
@@ -39,9 +39,9 @@ async fn check(ledger: &(impl Storage + Artifacts), clock: &ManualClock) {
     grants::a_grant_is_used_once(ledger, clock).await;
     grants::a_grant_holds_only_for_what_was_asked(ledger, clock).await;
     grants::answers_are_taken_from_those_who_may(ledger, clock).await;
-    grants::nobody_answers_or_uses_what_is_somebody_elses(ledger, clock).await;
+    grants::other_scopes_cannot_answer_or_use_a_question(ledger, clock).await;
     grants::only_a_call_whose_end_is_unknown_begins_again(ledger, clock).await;
-    grants::who_was_taken_for_dead_does_not_close_what_began_again(ledger, clock).await;
+    grants::a_process_taken_for_dead_does_not_close_a_call_that_began_again(ledger, clock).await;
     clients::only_the_client_answers_what_it_runs(ledger, clock).await;
     clients::a_client_answers_nothing_that_people_are_asked(ledger, clock).await;
     questions::a_question_tells_everything(ledger, clock).await;
@@ -50,7 +50,7 @@ async fn check(ledger: &(impl Storage + Artifacts), clock: &ManualClock) {
     questions::only_a_final_status_removes_what_is_sealed_for_a_call_that_ran(ledger, clock).await;
     questions::what_is_void_or_has_expired_ends_only_what_is_pending(ledger, clock).await;
     questions::pending_ones_are_listed_oldest_first(ledger, clock).await;
-    questions::nobody_sees_what_is_somebody_elses(ledger, clock).await;
+    questions::other_scopes_do_not_see_a_question(ledger, clock).await;
     edits::an_edit_by_who_may_answer_is_a_yes_to_the_other_call(ledger, clock).await;
     edits::an_edit_by_who_may_not_answer_asks_anew(ledger, clock).await;
     edits::an_edit_that_is_not_taken_changes_nothing(ledger, clock).await;

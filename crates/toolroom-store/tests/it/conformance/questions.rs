@@ -1,4 +1,4 @@
-//! Questions: what is kept of them, how long, and who sees them.
+//! Questions: their content, lifetime and visibility.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use toolroom::ledger::{
 use toolroom::scope::Scope;
 use toolroom::testing::ManualClock;
 
-use crate::asking::{Kept, begun, decision, ended, parked, resumed, stand};
-use crate::place::call;
+use crate::database::call;
+use crate::parked::{SealedState, begun, decision, ended, parked, parked_state, resumed};
 
 pub(super) async fn a_question_tells_everything(ledger: &impl Storage, clock: &ManualClock) {
     let scope = Scope::user("told", "ana");
@@ -45,13 +45,16 @@ pub(super) async fn a_question_tells_everything(ledger: &impl Storage, clock: &M
         assert_eq!(ledger.question(&scope, &park.record.id).await.unwrap(), Some(used));
     }
     let never_parked = call(clock, &scope);
-    ledger.begin(crate::place::begin(&never_parked)).await.unwrap();
+    ledger.begin(crate::database::begin(&never_parked)).await.unwrap();
     assert_eq!(ledger.question(&scope, &never_parked.id).await.unwrap(), None);
 
     let mut unsealed = parked(clock, &scope, Answerer::Caller);
     unsealed.approval.sealed = None;
     ledger.park(unsealed.clone()).await.unwrap();
-    assert_eq!(stand(ledger, &unsealed).await, (CallStatus::Pending, QuestionState::Waiting, Kept::Gone));
+    assert_eq!(
+        parked_state(ledger, &unsealed).await,
+        (CallStatus::Pending, QuestionState::Waiting, SealedState::Deleted)
+    );
 }
 
 pub(super) async fn a_call_is_parked_once(ledger: &impl Storage, clock: &ManualClock) {
@@ -59,7 +62,10 @@ pub(super) async fn a_call_is_parked_once(ledger: &impl Storage, clock: &ManualC
     ledger.park(park.clone()).await.unwrap();
     ledger.decide(decision(clock, &park, Answer::Once, Answerer::Caller)).await.unwrap();
     assert!(ledger.park(park.clone()).await.is_err(), "a question cannot be asked again");
-    assert_eq!(stand(ledger, &park).await, (CallStatus::Pending, QuestionState::Granted, Kept::Sealed));
+    assert_eq!(
+        parked_state(ledger, &park).await,
+        (CallStatus::Pending, QuestionState::Granted, SealedState::Stored)
+    );
 }
 
 pub(super) async fn a_yes_keeps_what_is_sealed_and_a_no_removes_it(
@@ -71,14 +77,17 @@ pub(super) async fn a_yes_keeps_what_is_sealed_and_a_no_removes_it(
     for answer in [Once, Session, Always, No, Never, Stop] {
         let park = parked(clock, &scope, Answerer::Caller);
         ledger.park(park.clone()).await.unwrap();
-        assert_eq!(stand(ledger, &park).await, (CallStatus::Pending, QuestionState::Waiting, Kept::Sealed));
+        assert_eq!(
+            parked_state(ledger, &park).await,
+            (CallStatus::Pending, QuestionState::Waiting, SealedState::Stored)
+        );
         clock.advance(Duration::from_secs(3));
         ledger.decide(decision(clock, &park, answer, Answerer::Caller)).await.unwrap();
         let expected = match answer.is_yes() {
-            true => (CallStatus::Pending, QuestionState::Granted, Kept::Sealed),
-            false => (CallStatus::Denied, QuestionState::Refused, Kept::Gone),
+            true => (CallStatus::Pending, QuestionState::Granted, SealedState::Stored),
+            false => (CallStatus::Denied, QuestionState::Refused, SealedState::Deleted),
         };
-        assert_eq!(stand(ledger, &park).await, expected, "{answer:?}");
+        assert_eq!(parked_state(ledger, &park).await, expected, "{answer:?}");
         let record = ledger.call(&scope, &park.record.id).await.unwrap().unwrap();
         let told = (record.error.as_deref(), record.ended_at, record.duration_us);
         match answer.is_yes() {
@@ -99,23 +108,23 @@ pub(super) async fn only_a_final_status_removes_what_is_sealed_for_a_call_that_r
         ledger.park(park.clone()).await.unwrap();
         ledger.decide(decision(clock, &park, Answer::Once, Answerer::Caller)).await.unwrap();
         ledger.begin(resumed(clock, &park)).await.unwrap();
-        assert_eq!(stand(ledger, &park).await, (Begun, QuestionState::Used, Kept::Sealed));
+        assert_eq!(parked_state(ledger, &park).await, (Begun, QuestionState::Used, SealedState::Stored));
         // It may have to begin again.
         ledger.close(ended(&park, Unknown, ParkedQuestion::Settled)).await.unwrap();
-        assert_eq!(stand(ledger, &park).await, (Unknown, QuestionState::Used, Kept::Sealed));
+        assert_eq!(parked_state(ledger, &park).await, (Unknown, QuestionState::Used, SealedState::Stored));
         ledger.begin(begun(clock, &park, Attempt::Retry)).await.unwrap();
-        assert_eq!(stand(ledger, &park).await, (Begun, QuestionState::Used, Kept::Sealed));
+        assert_eq!(parked_state(ledger, &park).await, (Begun, QuestionState::Used, SealedState::Stored));
         ledger.close(ended(&park, last, ParkedQuestion::Settled)).await.unwrap();
-        assert_eq!(stand(ledger, &park).await, (last, QuestionState::Used, Kept::Gone));
+        assert_eq!(parked_state(ledger, &park).await, (last, QuestionState::Used, SealedState::Deleted));
         assert!(ledger.close(ended(&park, Done, ParkedQuestion::Settled)).await.is_err());
-        assert_eq!(stand(ledger, &park).await, (last, QuestionState::Used, Kept::Gone));
+        assert_eq!(parked_state(ledger, &park).await, (last, QuestionState::Used, SealedState::Deleted));
     }
-    // A close that is refused leaves the question as it was.
+    // A rejected close leaves the question unchanged.
     let park = parked(clock, &scope, Answerer::Caller);
     ledger.park(park.clone()).await.unwrap();
     ledger.decide(decision(clock, &park, Answer::No, Answerer::Caller)).await.unwrap();
     assert!(ledger.close(ended(&park, Done, ParkedQuestion::Settled)).await.is_err());
-    assert_eq!(stand(ledger, &park).await, (Denied, QuestionState::Refused, Kept::Gone));
+    assert_eq!(parked_state(ledger, &park).await, (Denied, QuestionState::Refused, SealedState::Deleted));
 }
 
 pub(super) async fn what_is_void_or_has_expired_ends_only_what_is_pending(
@@ -134,12 +143,12 @@ pub(super) async fn what_is_void_or_has_expired_ends_only_what_is_pending(
         };
         let waiting = ask().await;
         ledger.close(ended(&waiting, Denied, question)).await.unwrap();
-        assert_eq!(stand(ledger, &waiting).await, (Denied, state, Kept::Gone));
+        assert_eq!(parked_state(ledger, &waiting).await, (Denied, state, SealedState::Deleted));
 
         let granted = ask().await;
         ledger.decide(decision(clock, &granted, Answer::Once, Answerer::Caller)).await.unwrap();
         ledger.close(ended(&granted, Denied, question)).await.unwrap();
-        assert_eq!(stand(ledger, &granted).await, (Denied, state, Kept::Gone));
+        assert_eq!(parked_state(ledger, &granted).await, (Denied, state, SealedState::Deleted));
         assert!(ledger.begin(resumed(clock, &granted)).await.is_err());
 
         let running = ask().await;
@@ -149,10 +158,10 @@ pub(super) async fn what_is_void_or_has_expired_ends_only_what_is_pending(
             if status != Begun {
                 ledger.close(ended(&running, status, ParkedQuestion::Settled)).await.unwrap();
             }
-            let before = stand(ledger, &running).await;
+            let before = parked_state(ledger, &running).await;
             assert_eq!(before.0, status);
             assert!(ledger.close(ended(&running, Denied, question)).await.is_err(), "{status}");
-            assert_eq!(stand(ledger, &running).await, before);
+            assert_eq!(parked_state(ledger, &running).await, before);
         }
         let nothing = parked(clock, &scope, Answerer::Caller);
         assert!(ledger.close(ended(&nothing, Denied, question)).await.is_err(), "never parked");
@@ -174,23 +183,23 @@ pub(super) async fn pending_ones_are_listed_oldest_first(ledger: &impl Storage, 
         ledger.park(park.clone()).await.unwrap();
         parks.push(park);
     }
-    let id = |place: usize| parks[place].record.id.clone();
+    let id = |database: usize| parks[database].record.id.clone();
     assert_eq!(listed(ledger, &scope).await, (0..6).map(id).collect::<Vec<_>>());
-    let answer = async |place: usize, answer| {
-        ledger.decide(decision(clock, &parks[place], answer, Answerer::Caller)).await.unwrap();
+    let answer = async |database: usize, answer| {
+        ledger.decide(decision(clock, &parks[database], answer, Answerer::Caller)).await.unwrap();
     };
     answer(1, Answer::No).await;
     answer(3, Answer::Once).await;
     answer(4, Answer::Once).await;
     ledger.begin(resumed(clock, &parks[4])).await.unwrap();
     ledger.close(ended(&parks[5], CallStatus::Denied, ParkedQuestion::Expired)).await.unwrap();
-    // A yes that nobody has used is still pending.
+    // An approval that was not used is still pending.
     assert_eq!(listed(ledger, &scope).await, [id(0), id(2), id(3)]);
     let first = ledger.questions(&scope).await.unwrap().questions.swap_remove(0);
     assert_eq!(ledger.question(&scope, &id(0)).await.unwrap(), Some(first));
 }
 
-pub(super) async fn nobody_sees_what_is_somebody_elses(ledger: &impl Storage, clock: &ManualClock) {
+pub(super) async fn other_scopes_do_not_see_a_question(ledger: &impl Storage, clock: &ManualClock) {
     let (whole, ana) = (Scope::project("private"), Scope::user("private", "ana"));
     let of_ana = parked(clock, &ana, Answerer::Caller);
     let of_all = parked(clock, &whole, Answerer::Caller);

@@ -1,4 +1,4 @@
-//! Answers that outlive their question.
+//! Standing answers.
 
 use toolroom::clock::Clock;
 use toolroom::ledger::{
@@ -8,7 +8,7 @@ use toolroom::policy::Ruling;
 use toolroom::scope::{ProjectId, Scope};
 use toolroom::testing::ManualClock;
 
-use crate::asking::{decision, parked};
+use crate::parked::{decision, parked};
 
 fn answer(clock: &ManualClock, park: &ParkCall) -> StandingAnswer {
     StandingAnswer {
@@ -79,7 +79,7 @@ pub(super) async fn an_answer_that_is_not_taken_leaves_nothing(ledger: &impl Sto
     let after = ledger.standing(&scope.project).await.unwrap();
     assert_eq!((answers(&after), after.revision), (Vec::new(), before));
 
-    // An answer for this once changes nothing that holds for others.
+    // An answer for one call does not change standing answers.
     ledger.decide(decision(clock, &park, Answer::Once, Answerer::Operator)).await.unwrap();
     let after = ledger.standing(&scope.project).await.unwrap();
     assert_eq!((answers(&after), after.revision), (Vec::new(), before));

@@ -1,21 +1,21 @@
-//! Text that is not understood.
+//! Parse errors.
 
 use std::error::Error;
 use std::fmt;
 
-/// Why a text has no tree, and where reading it ended.
+/// Why a text could not be parsed, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotUnderstood {
-    /// The byte at which it was noticed.
+pub struct ParseError {
+    /// Byte offset of the error.
     pub at: usize,
-    /// What is in the way.
+    /// The cause.
     pub why: &'static str,
 }
 
-impl fmt::Display for NotUnderstood {
+impl fmt::Display for ParseError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} (at byte {})", self.why, self.at)
     }
 }
 
-impl Error for NotUnderstood {}
+impl Error for ParseError {}
