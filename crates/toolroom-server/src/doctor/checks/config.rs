@@ -213,5 +213,5 @@ fn skipped(passed: &SkippedFile) -> Finding {
         SkipReason::Stranger(_) => format!("sudo chown \"$(id -u)\" {file}"),
         SkipReason::LeadsNowhere | SkipReason::NotRegular => format!("mv {file} {file}.other"),
     };
-    Finding::warning("config.passed_over", config::told(passed).to_string(), remedy)
+    Finding::warning("config.passed_over", config::skipped_file_problem(passed).to_string(), remedy)
 }
