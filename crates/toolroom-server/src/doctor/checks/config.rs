@@ -15,7 +15,7 @@ use super::policy::PolicyFacts;
 use super::{counted, first_of, one, quoted};
 use crate::agents;
 use crate::app::projects;
-use crate::config::{self, Config, ConfigError, Layer, Loaded, Origin, Problem, Sources, Trust, load};
+use crate::config::{self, Config, ConfigError, Layer, LoadedConfig, Origin, Problem, Sources, Trust, load};
 use crate::doctor::gather::{one_line, within};
 
 /// A valid configuration.
@@ -124,7 +124,7 @@ fn lines(error: &ConfigError) -> Vec<String> {
     error.problems.iter().map(ToString::to_string).collect()
 }
 
-fn facts(layers: &[Layer], loaded: &Loaded) -> ConfigFacts {
+fn facts(layers: &[Layer], loaded: &LoadedConfig) -> ConfigFacts {
     let mut facts = ConfigFacts::default();
     for layer in layers {
         match layer {
@@ -166,7 +166,7 @@ async fn agent_warnings(store: &Store, config: &Config, deadline: Instant) -> Ve
     odd
 }
 
-fn examples(loaded: &Loaded) -> usize {
+fn examples(loaded: &LoadedConfig) -> usize {
     loaded.config.rules.iter().map(|rule| rule.text.matches.len() + rule.text.not_matches.len()).sum()
 }
 
@@ -213,5 +213,5 @@ fn skipped(passed: &SkippedFile) -> Finding {
         SkipReason::Stranger(_) => format!("sudo chown \"$(id -u)\" {file}"),
         SkipReason::LeadsNowhere | SkipReason::NotRegular => format!("mv {file} {file}.other"),
     };
-    Finding::warning("config.passed_over", config::told(passed).to_string(), remedy)
+    Finding::warning("config.passed_over", config::skipped_file_problem(passed).to_string(), remedy)
 }
