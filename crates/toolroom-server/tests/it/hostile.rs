@@ -359,7 +359,7 @@ fn a_link_reveals_nothing_of_its_target() {
     std::fs::write(&secret, "password horse battery staple\n").unwrap();
     for target in [secret.as_path(), Path::new("/etc/shadow"), Path::new("/etc/passwd")] {
         symlink(target, project.file()).unwrap();
-        refuses("a link", "is no regular file", &project);
+        refuses("a link", "is not a regular file", &project);
         for command in ["check", "show"] {
             let ran = project.run(&["config", command]).ended(2);
             assert!(!ran.err.contains("horse") && !ran.err.contains("root:"), "{ran:?}");

@@ -87,7 +87,7 @@ fn a_killed_process_leaves_lost_programs_too() {
     assert_eq!((&lost["session_id"], &lost["status"]), (&json!("bg-1"), &json!("lost")));
 }
 
-/// Waits for the prompt and a listening process.
+/// Waits until the prompt reads input.
 fn prompted(sitting: &mut Sitting) {
     sitting.sees("\u{1b}[J› ");
     sitting.is_listened_to();

@@ -265,7 +265,7 @@ fn programs_can_read_the_credentials_that_the_owner_names() {
     assert_eq!(read(&[]), 0);
     let checked = home.run(&["config", "check", "--set", "files.programs_read=['notes.txt']"]);
     assert!(
-        checked.err.contains("not kept from programs") || checked.out.contains("not kept from programs"),
+        checked.err.contains("not hidden from programs") || checked.out.contains("not hidden from programs"),
         "{checked:?}"
     );
 }

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::home::{Home, Ran, binary, ran};
 
-/// A folder that a confined program may change, for any user.
+/// A folder that a sandboxed program may change, also if the tests run as root.
 fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
     let is_root =
@@ -102,7 +102,7 @@ fn an_unavailable_level_is_refused_and_nothing_runs() {
     refused(&["--profile", "none"], 2, "there is no profile `none`");
     refused(&["--profile", "network:"], 2, "names no host");
     refused(&["--profile", "network:*.com"], 2, "open each of them");
-    refused(&["--level", "strong"], 2, "use `namespaces` or `landlock`");
+    refused(&["--level", "strong"], 2, "expected `namespaces` or `landlock`");
     refused(&["--level", "landlock", "--profile", "network:example.com"], 3, "only with bubblewrap");
     refused(&["--folder", "/usr"], 3, "as the system is in it");
     run(&home, here.path(), &["--", "no-such-program"]).ended(5);
@@ -121,7 +121,7 @@ fn a_toolroom_inside_cannot_answer_questions_of_the_one_outside() {
     let pending = home.run(&["call", "shell-exec", "command=rm", "args=[\"-r\", \"x\"]", "--json"]).ended(4);
     let call = pending.call_id();
     std::fs::copy(binary(), here.path().join("toolroom")).unwrap();
-    // File permissions would allow it; only the sandbox is in the way.
+    // The user may do this to the files; only the sandbox prevents it.
     let opened = Command::new("chmod").args(["-R", "a+rwX"]).arg(home.path()).status().unwrap();
     assert!(opened.success());
     let place = home.path().display();

@@ -114,8 +114,11 @@ fn if_all_engines_fail_the_error_has_every_reason() {
         std::fs::write(home.path().join("toolroom.toml"), CONFIG).unwrap();
         let error =
             home.run(&["call", "web_search", "query=x", "--json"]).ended(1).json()["error"].to_string();
-        assert!(error.contains("brave: there is no secret `brave`; `toolroom secrets set brave`"), "{error}");
-        assert!(error.contains("tavily: the variable SEARCH_KEY is not set"), "{error}");
+        assert!(
+            error.contains("brave: no secret `brave`; set it with `toolroom secrets set brave`"),
+            "{error}"
+        );
+        assert!(error.contains("tavily: the environment variable `SEARCH_KEY` is not set"), "{error}");
         internet.web.received();
         internet.caught();
 

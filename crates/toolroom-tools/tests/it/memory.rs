@@ -15,7 +15,7 @@ use toolroom::memory::{Category, Memories, Memory};
 use toolroom::policy::{Policy, Provenance};
 use toolroom::redact::{Fixed, Patterns, Redactor, Secret};
 use toolroom::scope::Scope;
-use toolroom::testing::{ManualClock, MemoryLedger, NoSeal, Remembered, unguarded};
+use toolroom::testing::{ManualClock, MemoryLedger, MemoryMemories, NoSeal, unguarded};
 use toolroom::tool::{Capability, ErrorKind};
 use toolroom_tools::builtin::{self, ToolDependencies};
 
@@ -35,7 +35,7 @@ const TOOLS: [&str; 6] = [
 struct House {
     room: Toolroom,
     ledger: Arc<MemoryLedger>,
-    memories: Arc<Remembered>,
+    memories: Arc<MemoryMemories>,
     clock: Arc<ManualClock>,
 }
 
@@ -47,7 +47,7 @@ impl House {
     fn under(policy: Policy) -> Self {
         let ledger = Arc::new(MemoryLedger::new());
         let clock = Arc::new(ManualClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
-        let memories = Arc::new(Remembered::new(Arc::clone(&clock) as _));
+        let memories = Arc::new(MemoryMemories::new(Arc::clone(&clock) as _));
         let around = ToolDependencies { memories: Some(Arc::clone(&memories) as _), ..surroundings(&ledger) };
         let redactor = Redactor::new([Secret::new("DOOR", SECRET)], Patterns::Keys);
         let room = Toolroom::builder(Arc::clone(&ledger))

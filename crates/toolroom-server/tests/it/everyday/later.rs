@@ -65,7 +65,7 @@ fn a_call_that_waited_for_approval_is_shown_with_its_offers_and_its_file_is_save
     std::fs::write(&place, "mine").unwrap();
     let refused = saved(home, &["artifacts", "save", artifact]).ended(2);
     assert!(
-        refused.err.contains("`data.bin` is already there") && refused.err.contains("`--force`"),
+        refused.err.contains("`data.bin` already exists") && refused.err.contains("`--force`"),
         "{refused:?}"
     );
     assert_eq!(std::fs::read(&place).unwrap(), b"mine");
@@ -85,7 +85,7 @@ fn a_long_result_is_saved_under_its_id() {
     let text = "line\n".repeat(30_000);
     std::fs::create_dir_all(home.path().join("workspace")).unwrap();
     std::fs::write(home.path().join("workspace/long.txt"), &text).unwrap();
-    assert!(saved(&home, &["artifacts", "save", "last"]).ended(5).err.contains("nothing is kept yet"));
+    assert!(saved(&home, &["artifacts", "save", "last"]).ended(5).err.contains("no artifacts stored yet"));
     let done = home.run(&["call", "fs-read", "path=long.txt", "--json"]).ended(0).json();
     let artifact = done["artifact"].as_str().unwrap_or_else(|| panic!("{done}"));
     let told = saved(&home, &["artifacts", "save", "last"]).ended(0).out;
@@ -151,7 +151,7 @@ fn a_file_with_a_misleading_name_is_not_saved_under_it() {
         std::fs::write(served.home.path().join("workspace").join(name), "x = 1").unwrap();
         served.call(&key, "send_file", &json!({"path": name})).is(200);
         let refused = save(&["artifacts", "save", "last"]).ended(2);
-        assert!(refused.err.contains(&format!("it was offered as `{name}`")), "{refused:?}");
+        assert!(refused.err.contains(&format!("the artifact is named `{name}`")), "{refused:?}");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
     }
     save(&["artifacts", "save", "last", "dash"]).ended(0);
@@ -176,15 +176,15 @@ fn a_saved_file_never_replaces_a_file_of_ours() {
     std::os::unix::fs::symlink("mine", home.path().join("link")).unwrap();
     let whole = home.path().join("toolroom.db");
     for (place, why) in [
-        ("toolroom.db", "is a file of Toolroom itself"),
-        ("workspace/../toolroom.db-wal", "is a file of Toolroom itself"),
-        (whole.to_str().unwrap(), "is a file of Toolroom itself"),
-        ("toolroom.toml", "is a file of Toolroom itself"),
-        ("master.key", "is a file of Toolroom itself"),
-        ("same", "is a file of Toolroom itself"),
-        ("inbox/x", "is a file of Toolroom itself"),
-        ("folder", "is a folder; name a file"),
-        ("link", "is a link, and stays"),
+        ("toolroom.db", "belongs to Toolroom"),
+        ("workspace/../toolroom.db-wal", "belongs to Toolroom"),
+        (whole.to_str().unwrap(), "belongs to Toolroom"),
+        ("toolroom.toml", "belongs to Toolroom"),
+        ("master.key", "belongs to Toolroom"),
+        ("same", "belongs to Toolroom"),
+        ("inbox/x", "belongs to Toolroom"),
+        ("folder", "is a folder; give a file"),
+        ("link", "is a symbolic link"),
     ] {
         for force in [&["--force"][..], &[]] {
             let words = [&["artifacts", "save", artifact, place], force].concat();
@@ -203,5 +203,9 @@ fn a_saved_file_never_replaces_a_file_of_ours() {
     assert_eq!(whole["content"], text);
     assert!(!home.path().join("-").exists());
     let both = saved(&home, &["artifacts", "save", artifact, "-", "--json"]).ended(2);
-    assert!(both.err.contains("leave out `--json`") || both.out.contains("leave out `--json`"), "{both:?}");
+    assert!(
+        both.err.contains("cannot be combined with `--json`")
+            || both.out.contains("cannot be combined with `--json`"),
+        "{both:?}"
+    );
 }

@@ -161,7 +161,7 @@ impl Calendar {
         }
         if context.user_location() == UserLocation::Remote {
             let attachment = context.attachment("text/calendar", text.into_bytes());
-            let file = OfferedFile::of(&attachment, &path);
+            let file = OfferedFile::from_attachment(&attachment, &path);
             set("artifact", attachment.id().as_str().into());
             set("message", "the event is offered to the client of the user as a file".into());
             let output = ToolOutput::new(value).with_attachments(vec![attachment]);

@@ -130,7 +130,7 @@ pub(super) async fn attached(
     let (found, in_transit) = context.before_effect(in_transit(handover, context, path)).await?;
     let name = file_name(&found);
     let attachment = context.attachment(media_type::for_name(name), in_transit.bytes());
-    let file = OfferedFile::of(&attachment, name);
+    let file = OfferedFile::from_attachment(&attachment, name);
     Ok((found, attachment, file))
 }
 
