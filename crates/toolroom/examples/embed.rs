@@ -1,4 +1,4 @@
-//! Embeds the kernel in a program: two tools, a few calls, and their journal.
+//! Embeds the kernel in another program: two tools, a few calls, and what the journal says about them.
 //!
 //! ```console
 //! $ cargo run -p toolroom --example embed

@@ -269,7 +269,7 @@ async fn always_is_narrowed_by_a_condition_that_must_hold_for_the_call_itself() 
 }
 
 #[tokio::test]
-async fn a_tool_that_starts_programs_is_never_allowed_for_good() {
+async fn a_tool_that_starts_programs_is_never_allowed_without_a_condition() {
     let spec = note(Effect::OnceOnlyWrite).capabilities(&[Capability::Exec]);
     let desk = Desk::with(spec, Vec::new());
     let call = desk.parked().await;
@@ -544,7 +544,7 @@ async fn a_caller_answers_the_provenance_question_for_its_conversation() {
 }
 
 #[tokio::test]
-async fn questions_of_other_users_cannot_be_seen_answered_or_resumed() {
+async fn other_users_cannot_answer_run_or_see_a_call() {
     let desk = Desk::new();
     let (ann, bob) = (Scope::user("local", "ann"), Scope::user("local", "bob"));
     let call = desk.park(request().scope(ann.clone())).await;
@@ -655,7 +655,7 @@ async fn a_call_that_broke_off_runs_again_only_if_its_effect_allows_it() {
 }
 
 #[tokio::test]
-async fn a_resumed_call_closes_also_without_a_caller() {
+async fn a_resumed_call_ends_properly_when_its_caller_goes_away() {
     let desk = Desk::new();
     let started = Arc::new(tokio::sync::Notify::new());
     let signal = Arc::clone(&started);

@@ -126,13 +126,13 @@ fn an_alias_is_free_in_another_project_and_takes_nobodys_name_over() {
     catalog.register_all(Some(&two), vec![alias()]).unwrap();
     let found = |project: &ProjectId| catalog.find(project, "short").map(|entry| entry.spec().id.to_string());
     assert_eq!(found(&local()).unwrap(), "app:long-name");
-    assert_eq!(found(&one).unwrap(), "declared:x", "a project's own alias precedes the global one");
+    assert_eq!(found(&one).unwrap(), "declared:x", "a project's own alias goes before the shared one");
 
     catalog.register_all(None, vec![tool("other:short", |_| {})]).unwrap();
     assert_eq!(
         found(&local()).unwrap_err().candidates,
         ["other:short", "app:long-name"],
-        "an ambiguous name calls no tool"
+        "no tool is called by mistake"
     );
 }
 
@@ -173,7 +173,7 @@ fn tools_of_one_source_can_be_taken_out() {
 }
 
 #[test]
-fn an_unknown_tool_of_a_known_source_is_explained() {
+fn a_missing_tool_of_a_known_source_is_explained() {
     let catalog = catalog(vec![tool("mcp:files:read", |_| {})]);
     let generation = catalog.generation();
     let explain = |reasons: &[(&str, &str)]| {
@@ -197,7 +197,7 @@ fn an_unknown_tool_of_a_known_source_is_explained() {
 }
 
 #[test]
-fn a_generation_tells_when_the_catalog_has_changed() {
+fn the_generation_grows_when_tools_change() {
     let catalog = catalog(vec![tool("mcp:a:x", |_| {})]);
     let mut seen = catalog.generation();
     let mut has_changed = || std::mem::replace(&mut seen, catalog.generation()) < catalog.generation();

@@ -29,8 +29,8 @@ const SECRET: &str = "sesame-open-now-42";
 /// Of a secret that was cut before it was hidden, this much would be seen.
 const PART: &str = "sesame";
 
-/// The replacement of a text that cannot be checked for secrets.
-const UNTOLD: &str = "[not kept: the secrets to hide could not be read]";
+/// Replaces text while the secrets to redact are unknown.
+const UNTOLD: &str = "[not stored: the secrets to redact could not be read]";
 
 /// Secrets that can be read, except while they are locked.
 struct Vault {
@@ -298,7 +298,7 @@ async fn no_text_of_a_caller_is_kept_while_secrets_cannot_be_read() {
         let call = desk.room.call(request).await.call_id;
         let row = desk.row(&call).await;
         assert_eq!(&*row.tool, tool, "a name that no tool has may be anything: {row:?}");
-        assert_eq!(desk.question(&call).await, None, "a question without its reason is not shown");
+        assert_eq!(desk.question(&call).await, None, "a question needs a reason");
     }
     assert_eq!(desk.rows().await.len(), 5);
     let kept = desk.kept().await;
@@ -380,7 +380,7 @@ async fn a_caller_answers_their_own_calls_only() {
     let desk = Desk::with(note(Effect::OnceOnlyWrite));
     let ann = Scope::user("local", "ann");
     let call = desk.parked(CallRequest::new("note").scope(ann.clone())).await;
-    // A project-wide caller sees the call but did not make it.
+    // A project-wide caller sees the call, but did not make it.
     let by_project = AnswerRequest { scope: Scope::project("local"), ..answer(&call, Answer::Always) };
     let taken = desk.room.answer(by_project).await;
     assert!(taken.is_err(), "another caller answered as ann: {taken:?}");
@@ -419,7 +419,7 @@ async fn what_a_tool_warns_of_is_told_also_when_a_rule_asks_anyway() {
     let Outcome::Pending(asked) = &report.outcome else { panic!("{report:?}") };
     assert!(asked.reason.contains("deletes the disk"), "{asked:?}");
     let question = desk.question(&report.call_id).await.unwrap();
-    assert_eq!(question.approval.reason, asked.reason, "the answerer reads the same");
+    assert_eq!(question.approval.reason, asked.reason, "the responder reads the same");
 }
 
 #[tokio::test]
@@ -449,13 +449,13 @@ async fn a_call_dropped_before_its_secrets_are_known_keeps_none() {
         CallRequest::new("nothing").argument("t", SECRET),
         CallRequest::new(SECRET),
     ] {
-        // Never polled.
+        // The future is never polled.
         drop(room.call(request.clone()));
         let given_up = timeout(Duration::from_millis(5), room.call(request)).await;
         assert!(given_up.is_err(), "{given_up:?}");
     }
     let rows = ledger.calls(&Scope::default(), CallFilter::default()).await.unwrap();
-    assert_eq!(rows.len(), 6, "calls without a waiting caller are recorded too");
+    assert_eq!(rows.len(), 6, "calls without a waiting caller have rows, too");
     for row in &rows {
         assert_eq!((&*row.tool, row.status), (UNTOLD, CallStatus::Cancelled), "{row:?}");
         assert_eq!(ledger.question(&Scope::default(), &row.id).await.unwrap(), None);

@@ -1,4 +1,4 @@
-//! The policy as embedders use it: rules as written, verdicts as reported.
+//! The policy as an embedder uses it: written rules and their verdicts.
 
 use serde_json::{Value, json};
 use toolroom::clock::Timestamp;

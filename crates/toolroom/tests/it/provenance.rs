@@ -1,4 +1,4 @@
-//! The provenance of a call depends only on its own conversation, session or caller.
+//! What was read before a call counts: for its conversation, session or caller, and for no other.
 
 use std::sync::Arc;
 use std::time::Duration;
