@@ -93,7 +93,7 @@ impl StoredSecrets {
 
 /// Whether a text that contains the value contains the secret. Short and common values occur by chance.
 fn is_unguessable(secret: &Secret) -> bool {
-    !secret.is_too_short() && secret.few_possibilities().is_none()
+    !secret.is_too_short() && secret.weakness().is_none()
 }
 
 #[cfg(test)]

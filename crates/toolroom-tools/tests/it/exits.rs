@@ -53,7 +53,7 @@ fn forbidden() -> Vec<IpAddr> {
     INTERNAL.iter().chain(LAN).chain(OWN).map(|address| address.parse().unwrap()).collect()
 }
 
-/// Ways to write a URL that leads to an address, or that somebody might take for one.
+/// Ways to write a URL that leads to an address, or that a lenient parser might take for one.
 fn written(address: IpAddr) -> Vec<String> {
     let IpAddr::V4(four) = address else {
         return [
