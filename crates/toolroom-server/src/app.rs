@@ -33,11 +33,13 @@ use toolroom_tools::mcp::Gateway;
 
 use crate::all_tools::{Doors, full_catalog};
 use crate::calendar::{self, ConfiguredCalendar};
-use crate::config::{Compiled, Config, FileKeys, Folder, Loaded, LocationKeys, PolicyKeys, Sources, Trust};
+use crate::config::{
+    CompiledConfig, Config, FileKeys, Folder, LoadedConfig, LocationKeys, PolicyKeys, Sources, Trust,
+};
 use crate::database::{
     DATABASE, LockedStore, open_store, open_store_with_write_ahead, replay_orphaned_files,
 };
-use crate::examination::Examination;
+use crate::doctor::Doctor;
 use crate::gateway::gateway;
 use crate::machine::Machine;
 use crate::metrics::Figures;
@@ -76,7 +78,7 @@ pub struct App {
     /// Secrets and the master key.
     pub vault: Arc<Vault>,
     /// The configuration, and where each value comes from.
-    pub config: Loaded,
+    pub config: LoadedConfig,
     /// Where its files are.
     pub sources: Sources,
     /// Where everything is kept.
@@ -119,20 +121,20 @@ impl App {
         let sources = Sources::find(&folders);
         let read = sources.read()?;
         // What is wrong does not depend on trust, so it is told before anything is opened or made.
-        let mut compiled = Compiled::of(&read.layers(Trust::Missing, flags))?;
+        let mut compiled = CompiledConfig::of(&read.layers(Trust::Missing, flags))?;
         let LockedStore { store, lock: place } = match stay {
             Stay::Long => open_store_with_write_ahead(&folders).await?,
             Stay::Short => open_store(&folders).await?,
         };
         let trust = read.trust(&store).await?;
         if trust == Trust::Given {
-            compiled = Compiled::of(&read.layers(trust, flags))?;
+            compiled = CompiledConfig::of(&read.layers(trust, flags))?;
         }
-        let Compiled { loaded: config, policy, limits, openings } = compiled;
+        let CompiledConfig { loaded: config, policy, limits, openings } = compiled;
         let vault = Arc::new(Vault::new(folders.clone(), store.clone(), hides(&config)));
         let storage = Arc::new(store.clone());
         let file = FileId::from_path(&folders.data.join(DATABASE)).ok().flatten();
-        let checkup: Arc<dyn Checkup> = Arc::new(Examination::of_running(&folders, flags, &store, file));
+        let checkup: Arc<dyn Checkup> = Arc::new(Doctor::for_running(&folders, flags, &store, file));
         let supervisor = Supervisor::new(environment::own_program());
         let conversation_resources =
             ConversationResources::new(Shells::new(supervisor.clone(), Interpreter::detect()));
@@ -273,7 +275,7 @@ async fn look_after_servers(gateway: Weak<Gateway>, outdated: Arc<Notify>) {
     }
 }
 
-fn hides(config: &Loaded) -> Hides {
+fn hides(config: &LoadedConfig) -> Hides {
     let keys = &config.config.redaction;
     let variables = match keys.environment {
         true => environment::secret_variables(),

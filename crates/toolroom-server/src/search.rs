@@ -9,7 +9,7 @@ use toolroom::tool::{ErrorKind, ToolError};
 use toolroom_host::environment;
 use toolroom_tools::builtin::web_search::{EngineKind, SearchEngine, SearchEngines};
 
-use crate::config::{KeyPlace, SearchKeys, ServiceUrl};
+use crate::config::{SearchKeys, SecretRef, ServiceUrl};
 use crate::vault::Vault;
 
 /// The engines of this configuration, with the keys of whichever project asks.
@@ -30,8 +30,8 @@ impl ConfiguredEngines {
             None => Ok(None),
         };
         let key = match key {
-            Ok(Some(_)) if said.url.as_ref().is_some_and(ServiceUrl::is_overheard) => {
-                Err(ServiceUrl::listened_to("its key", &format!("search.{}.url", kind.as_str())))
+            Ok(Some(_)) if said.url.as_ref().is_some_and(ServiceUrl::is_insecure) => {
+                Err(ServiceUrl::insecure_message("its key", &format!("search.{}.url", kind.as_str())))
             }
             key => key,
         };
@@ -78,10 +78,10 @@ fn asked(keys: &SearchKeys) -> Vec<EngineKind> {
 }
 
 /// Where the key of an engine is: where somebody says, or in the variable that everybody uses, if it is set.
-fn key_place(keys: &SearchKeys, kind: EngineKind) -> Option<KeyPlace> {
+fn key_place(keys: &SearchKeys, kind: EngineKind) -> Option<SecretRef> {
     let usual = || {
         let name = kind.usual_variable()?;
-        environment::variable(name).map(|_| KeyPlace::Variable(name.to_owned()))
+        environment::variable(name).map(|_| SecretRef::Variable(name.to_owned()))
     };
     keys.of(kind).key.clone().or_else(usual)
 }

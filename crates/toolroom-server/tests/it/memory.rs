@@ -48,7 +48,7 @@ fn what_is_remembered_is_listed_and_shown() {
     let document = home.run(&["memory", "show", "euros", "--json"]).ended(0).json();
     assert_eq!((&document["hits"], &document["category"]), (&json!(1), &json!("PREFERENCE")));
     let missing = home.run(&["memory", "show", "euro"]).ended(5);
-    assert!(missing.err.contains("nothing is remembered under `euro`; did you mean `euros`?"), "{missing:?}");
+    assert!(missing.err.contains("no memory `euro`; did you mean `euros`?"), "{missing:?}");
 }
 
 #[test]

@@ -254,7 +254,7 @@ fn a_server_at_another_address_loses_what_was_granted_and_seen_at_the_old_one() 
 }
 
 #[test]
-fn what_somebody_changes_while_a_person_is_asked_is_not_undone() {
+fn changes_made_during_the_prompt_are_not_undone() {
     let home = Home::new();
     home.run(&["mcp", "add", "far", "--url", "http://127.0.0.1:1/mcp", "--no-start"]).ended(0);
     let mut document = exported(&home);

@@ -80,7 +80,7 @@ async fn look(
         .map_err(|error| ToolError::new(ErrorKind::Crashed, "the clock is out of range").caused_by(error))?;
     // Only the caller's own budget is known.
     let own = scope == *context.scope();
-    let budget = RunFacts::of(context.metadata()).daily_budget_usd.filter(|_| own);
+    let budget = RunFacts::from_metadata(context.metadata()).daily_budget_usd.filter(|_| own);
     let Spent { usage, cost, answers, runs } = ever;
     Ok(Costs {
         user_id: scope.user.map(|user| user.to_string()),

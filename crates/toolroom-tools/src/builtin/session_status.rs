@@ -68,7 +68,7 @@ async fn look(spending: &dyn Spending, context: &CallContext) -> Result<Status, 
         None => Spent::default(),
     };
     let ever = spending.spent(scope, None, None).await.map_err(failed)?;
-    Ok(status(&RunFacts::of(context.metadata()), &session, &ever))
+    Ok(status(&RunFacts::from_metadata(context.metadata()), &session, &ever))
 }
 
 fn status(facts: &RunFacts, session: &Spent, ever: &Spent) -> Status {

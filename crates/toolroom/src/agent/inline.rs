@@ -59,8 +59,8 @@ const FORMS: [Form; 7] = [
     Form { opens: "<|python_tag|>", closes: &["<|eom_id|>", "<|eot_id|>"], names: false },
 ];
 
-/// A call before it is known whether there is such a tool.
-pub(super) struct Printed {
+/// A printed call, before the tool is looked up.
+pub(super) struct PrintedCall {
     pub(super) name: String,
     pub(super) arguments: Map<String, Value>,
 }
@@ -86,7 +86,7 @@ pub fn recover_calls(text: &str, tools: &[OfferedTool], names: &WireNames) -> Op
             None => {
                 kept.push_str(form.opens);
                 rest = body;
-                // What is closed was looked at whole. What is not may have been said in passing, and hides nothing.
+                // A closed block was read as a whole. An open marker may be ordinary text, so the text after it is searched.
                 if !close.is_empty() {
                     kept.push_str(inside);
                     kept.push_str(close);
@@ -99,8 +99,8 @@ pub fn recover_calls(text: &str, tools: &[OfferedTool], names: &WireNames) -> Op
     (!calls.is_empty()).then(|| Recovered { text: kept.trim().to_owned(), calls })
 }
 
-/// The text with a blank inside whatever would open a call, so that [`recover_calls`] finds none in it. For a model that
-/// repeats word for word what a tool has read: whoever wrote that must not be able to call anything.
+/// The text with a blank inside every call marker, so that [`recover_calls`] finds none. For a model that repeats tool
+/// results verbatim: their author must not be able to make calls.
 #[must_use]
 pub fn without_calls(text: &str) -> Cow<'_, str> {
     let mut safe = String::new();
@@ -158,7 +158,7 @@ fn read<'t>(
     if closed && !unread.trim().is_empty() {
         return None;
     }
-    let known = |call: Printed| {
+    let known = |call: PrintedCall| {
         let tool = on_offer(&call.name, tools, names)?;
         let arguments = coerced(call.arguments, &tool.parameters);
         Some(InlineCall { name: tool.name.clone(), arguments })

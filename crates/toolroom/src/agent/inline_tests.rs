@@ -168,7 +168,7 @@ proptest! {
     #![proptest_config(cases(256))]
 
     #[test]
-    fn whatever_is_printed_only_tools_on_offer_are_called_and_nothing_is_made_up(
+    fn only_offered_tools_are_called_and_no_argument_is_made_up(
         pieces in prop::collection::vec(prop_oneof![
             prop::sample::select(vec![
                 "<tool_call>", "</tool_call>", "<function=", "calculator", "search", ">", "</function>",

@@ -10,11 +10,11 @@ use crate::model::OfferedTool;
 use crate::selector::SizedTool;
 use crate::tool::Risk;
 
-/// What may be called in a run, and what of it the model is shown.
+/// The tools of a run, and those the model is shown.
 pub(super) struct Tools {
-    /// All that the agent may use now.
+    /// The tools the agent may use.
     offer: ToolOffer,
-    /// What the model is shown, in the order of their ids so that caches hit.
+    /// The tools the model is shown, sorted by id so that caches hit.
     pub(super) shown: Arc<[OfferedTool]>,
     tokens: u64,
 }
@@ -43,7 +43,7 @@ impl Tools {
         named.next().filter(|_| named.next().is_none())
     }
 
-    /// Shows only these, by their ids. The others can still be called.
+    /// Shows only these tools, by id. Hidden tools can still be called.
     pub(super) fn narrow(&mut self, chosen: &HashSet<String>) {
         let is_chosen =
             |tool: &&OfferedTool| self.offer.names.id(&tool.name).is_some_and(|id| chosen.contains(id));
@@ -51,7 +51,7 @@ impl Tools {
         self.tokens = self.shown.iter().map(tokens::offered).sum();
     }
 
-    /// What is shown, and how large it is.
+    /// The shown tools with their token estimates.
     pub(super) fn weighed(&self) -> impl Iterator<Item = SizedTool<'_>> {
         let id = |tool: &OfferedTool| self.offer.names.id(&tool.name);
         self.shown
@@ -59,12 +59,12 @@ impl Tools {
             .filter_map(move |tool| Some(SizedTool { id: id(tool)?, tokens: tokens::offered(tool) }))
     }
 
-    /// All that the agent may use.
+    /// The tools the agent may use.
     pub(super) fn entries(&self) -> &[Arc<Entry>] {
         &self.offer.tools
     }
 
-    /// The estimate of what is shown.
+    /// The token estimate of the shown tools.
     pub(super) const fn tokens(&self) -> u64 {
         self.tokens
     }
@@ -74,7 +74,7 @@ impl Tools {
         &self.offer.names
     }
 
-    /// What the prompt says about them.
+    /// The shown tools for the prompt.
     pub(super) fn for_prompt(&self) -> Vec<PromptTool<'_>> {
         let tools = self.shown.iter().filter_map(|tool| {
             let spec = self.find(&tool.name)?.spec();

@@ -1,4 +1,4 @@
-//! What was read before a call counts: for its conversation, session or caller, and for nobody else.
+//! What was read before a call counts: for its conversation, session or caller, and for no other.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -96,7 +96,7 @@ fn decide(tool: &UnreviewedTool, yes: bool, output: Output) -> anyhow::Result<bo
     }
     match ask("accept it? [y/N]", output)? {
         Reply::Line(line) => Ok(is_yes(&line)),
-        Reply::Nobody => {
+        Reply::NoTerminal => {
             let text = "no terminal to ask on; `toolroom mcp review --yes` accepts what is shown";
             Err(Usage(text.to_owned()).into())
         }

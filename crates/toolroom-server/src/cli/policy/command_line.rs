@@ -1,4 +1,4 @@
-//! `toolroom policy explain -- COMMAND`: how a command line would be judged, and what in it is to blame.
+//! `toolroom policy explain -- COMMAND`: how a command line would be judged, and why.
 
 use serde::Serialize;
 use toolroom::policy::Ruling;
@@ -9,13 +9,13 @@ use crate::cli::console::exit::Exit;
 use crate::cli::console::output::{BOLD, DIM, Output, visible};
 
 #[derive(Serialize)]
-struct Explained<'j> {
+struct ExplainedCommand<'j> {
     security: Security,
     #[serde(flatten)]
     judged: &'j CommandVerdict,
 }
 
-/// Judges one word as a line for a shell, several as a program with its arguments.
+/// Judges one word as a shell command line, several words as a program with arguments.
 pub(super) fn run(app: &App, words: &[String], output: Output) -> anyhow::Result<Exit> {
     let settings = app.config.config.policy.judging();
     let security = settings.security;
@@ -25,7 +25,7 @@ pub(super) fn run(app: &App, words: &[String], output: Output) -> anyhow::Result
         [] => return Ok(Exit::Usage),
     };
     match output.is_json() {
-        true => output.document(&Explained { security, judged: &judged })?,
+        true => output.document(&ExplainedCommand { security, judged: &judged })?,
         false => output.data(&text(&judged, security))?,
     }
     Ok(match judged.verdict {
@@ -56,7 +56,7 @@ fn text(judged: &CommandVerdict, security: Security) -> String {
     lines.join("\n")
 }
 
-/// What a wrapper starts stands below it.
+/// Renders a command; one started by a wrapper is indented.
 fn command(run: &PlannedCommand) -> String {
     let program = run.program.as_deref().unwrap_or("…");
     let words: Vec<String> =

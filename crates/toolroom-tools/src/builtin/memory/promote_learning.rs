@@ -71,7 +71,8 @@ async fn promote(
     let key = lesson.memory_key.as_str();
     let addition = lesson.soul_addition.trim();
     refuse_secrets(context, &[("soul_addition", addition)])?;
-    let agent = RunFacts::of(context.metadata()).agent.unwrap_or_else(|| AgentId::new(DEFAULT_AGENT));
+    let agent =
+        RunFacts::from_metadata(context.metadata()).agent.unwrap_or_else(|| AgentId::new(DEFAULT_AGENT));
     let Some(memory) = memories.memory(scope, key).await.map_err(failed)? else {
         return Err(unknown(memories, context, key).await?.into_error());
     };

@@ -16,7 +16,7 @@ use toolroom_tools::mcp::import::{ConfigLocation, ImportSource, SuggestedRule, p
 use super::project;
 use crate::app::App;
 use crate::cli::console::exit::{Exit, Usage};
-use crate::cli::console::input::is_wanted;
+use crate::cli::console::input::is_confirmed;
 use crate::cli::console::input::no_file;
 use crate::cli::console::output::{Output, visible};
 use crate::gateway::{self, StoredSecrets};
@@ -75,7 +75,9 @@ pub(super) async fn run(app: &App, args: ImportArgs, output: Output) -> anyhow::
     if !output.is_json() {
         show(&plan, &existing, output)?;
     }
-    let is_done = !open.is_empty() && !args.dry_run && (args.yes || is_wanted("enter", open.len(), output)?);
+    let is_done = !open.is_empty()
+        && !args.dry_run
+        && (args.yes || is_confirmed(format_args!("Add {}?", open.len()), output)?);
     if is_done {
         store(app, &existing, &open).await?;
     }
