@@ -13,9 +13,9 @@ use toolroom::model::{
 };
 use toolroom::redact::Secret;
 use toolroom_host::net::Client;
-use toolroom_models::client::{Endpoint, Remote, reach};
+use toolroom_models::client::{Endpoint, Remote, egress_policy};
 use toolroom_models::directory::{Directory, Given, KeySetting, OpenedModel, VendorSettings};
-use toolroom_models::retry::{Patience, Patient};
+use toolroom_models::retry::{RetryPolicy, RetryingModel};
 use toolroom_models::vendor::{BaseUrl, WireKind, preset};
 use toolroom_models::wire::{Quirks, Terms};
 
@@ -167,8 +167,8 @@ async fn a_stream_that_is_cut_is_an_error_and_another_try_voids_what_was_told() 
     }
     let server = StandIn::start(vec![stream(CUT), stream(CHAT)]);
     let opened = self::opened("openai/gpt-4o", settings(&server.url(), WireKind::OpenaiChat));
-    let quick = Patience { base: Duration::from_millis(1), ..Patience::default() };
-    let (told, answered) = ask(&Patient::with(opened.model, quick), &question("hi")).await;
+    let quick = RetryPolicy { base: Duration::from_millis(1), ..RetryPolicy::default() };
+    let (told, answered) = ask(&RetryingModel::with(opened.model, quick), &question("hi")).await;
     assert_eq!(text(answered.unwrap()), "Hello");
     assert!(
         matches!(
@@ -213,7 +213,7 @@ async fn a_stream_without_end_is_given_up() {
     let error = answered.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Endless);
     assert!(!error.kind.is_transient(), "it would be paid for three times");
-    assert!(error.message.contains("does not end"), "{error}");
+    assert!(error.message.contains("exceeds the limit"), "{error}");
 }
 
 #[tokio::test]
@@ -224,7 +224,7 @@ async fn an_answer_that_says_too_much_is_given_up() {
     let (_, answered) = chat(&server).await;
     let error = answered.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Endless);
-    assert!(error.message.contains("too long"), "{error}");
+    assert!(error.message.contains("exceeds the limit"), "{error}");
 }
 
 #[tokio::test]
@@ -273,7 +273,7 @@ async fn refusals_have_their_kind_and_never_the_key() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_not_followed_and_nobody_else_hears_the_key() {
+async fn a_redirect_is_not_followed_and_no_other_host_gets_the_key() {
     let other = StandIn::start(vec![stream(CHAT)]);
     for status in ["301 Moved", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"] {
         let location = format!("{}/v1/chat/completions", other.url());
@@ -286,7 +286,7 @@ async fn a_redirect_is_not_followed_and_nobody_else_hears_the_key() {
 }
 
 #[tokio::test]
-async fn whoever_stops_drops_the_connection_at_once() {
+async fn a_cancelled_request_closes_the_connection_at_once() {
     let (gone, noticed) = mpsc::channel();
     let gone = Mutex::new(gone);
     let server = StandIn::start(vec![stream_and(CUT, move |stream| {
@@ -310,15 +310,15 @@ async fn what_is_no_answer_says_what_to_look_at() {
     let server = StandIn::start(vec![respond("200 OK", &html, "<html>Welcome</html>")]);
     let error = chat(&server).await.1.unwrap_err();
     assert!(error.message.contains("answers with a web page; set the base URL"), "{error}");
-    let nobody = "http://127.0.0.1:1";
-    let opened = opened("ollama/qwen3", settings(nobody, WireKind::OpenaiChat));
+    let unreachable = "http://127.0.0.1:1";
+    let opened = opened("ollama/qwen3", settings(unreachable, WireKind::OpenaiChat));
     let error = ask(&*opened.model, &question("hi")).await.1.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Network);
     assert!(error.message.contains("ollama serve"), "{error}");
 }
 
 #[tokio::test]
-async fn an_address_nobody_configured_stays_closed() {
+async fn an_unconfigured_address_stays_closed() {
     let server = StandIn::start(vec![stream(CHAT)]);
     let preset = preset("openai").unwrap();
     let endpoint = Endpoint {
@@ -331,7 +331,7 @@ async fn an_address_nobody_configured_stays_closed() {
         hint: None,
     };
     let terms = Terms { model: "m".to_owned(), owner: "openai".into(), quirks: Quirks::default() };
-    let http = Arc::new(Client::new(reach(None)));
+    let http = Arc::new(Client::new(egress_policy(None)));
     let model = Remote::new(
         "openai/m".parse().unwrap(),
         endpoint,

@@ -1,34 +1,34 @@
-//! What somebody has to be or have to use a route.
+//! Who may use a route.
 
 use toolroom::scope::LOCAL_PROJECT;
 
 use crate::identity::{Caller, Permission, Who};
 
-/// Who may use a route.
+/// The access rule of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Need {
-    /// Anybody.
-    Nothing,
-    /// Anybody on this machine, where we listen to it alone; a key that may read, elsewhere.
-    Neighbour,
-    /// Somebody who may do this.
+pub(crate) enum Access {
+    /// Every client.
+    Public,
+    /// Every process on this machine while the server listens on loopback only; otherwise callers who may read.
+    Local,
+    /// Callers with this permission.
     Permission(Permission),
-    /// A caller who may answer: every call with [`Permission::Approve`], its own ones with [`Permission::Answer`].
+    /// Callers who may answer: every call with [`Permission::Approve`], their own with [`Permission::Answer`].
     Answerer,
-    /// Whoever may read; as an end user, for what was offered to them.
+    /// Callers who may read, and end users. The handler limits end users to what was offered to them.
     Recipient,
-    /// Whoever looks after this machine: its owner, or somebody who may manage the local project.
+    /// The owner of this machine, and callers who may manage the local project.
     Keeper,
     /// The owner of the installation.
     Owner,
 }
 
-impl Need {
+impl Access {
     /// Its name in the OpenAPI document.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
-            Self::Nothing => "nothing",
-            Self::Neighbour => "neighbour",
+            Self::Public => "nothing",
+            Self::Local => "local",
             Self::Permission(permission) => permission.as_str(),
             Self::Answerer => "answerer",
             Self::Recipient => "recipient",
@@ -37,11 +37,11 @@ impl Need {
         }
     }
 
-    /// Whether this caller has it.
-    pub(crate) fn is_met_by(self, caller: &Caller) -> bool {
+    /// Whether it lets this caller in.
+    pub(crate) fn allows(self, caller: &Caller) -> bool {
         match self {
-            Self::Nothing => true,
-            Self::Neighbour => caller.may(Permission::Read),
+            Self::Public => true,
+            Self::Local => caller.may(Permission::Read),
             Self::Permission(permission) => caller.may(permission),
             Self::Answerer => caller.may(Permission::Approve) || caller.may(Permission::Answer),
             Self::Recipient => caller.may(Permission::Read) || matches!(caller.who, Who::EndUser(_)),
@@ -50,17 +50,17 @@ impl Need {
         }
     }
 
-    /// What is missing, in words.
+    /// What a refused caller is told.
     pub(crate) fn missing(self) -> String {
         match self {
-            Self::Nothing => String::new(),
-            Self::Neighbour | Self::Recipient => missing(Permission::Read),
+            Self::Public => String::new(),
+            Self::Local | Self::Recipient => missing(Permission::Read),
             Self::Permission(permission) => missing(permission),
-            Self::Answerer => "this needs the scope `answer` for calls of its own, or `approve` for every call; `toolroom keys \
-                               rotate KEY --scope answer` makes a key that has it"
+            Self::Answerer => "this needs the scope `answer` for the caller's own calls, or `approve` for every call; `toolroom keys \
+                               rotate KEY --scope answer` creates a key with it"
                 .to_owned(),
             Self::Keeper => format!(
-                "this is about the whole machine: it needs the scope `manage` of the project `{LOCAL_PROJECT}`"
+                "this concerns the whole machine: it needs the scope `manage` in the project `{LOCAL_PROJECT}`"
             ),
             Self::Owner => "only the owner of this installation may do this; sign in with the link that `toolroom serve` \
                             prints, or use the command line"
@@ -71,6 +71,6 @@ impl Need {
 
 fn missing(permission: Permission) -> String {
     format!(
-        "this needs the scope `{permission}`; make a key that has it with `toolroom keys create --scope {permission}`"
+        "this needs the scope `{permission}`; create a key with `toolroom keys create --scope {permission}`"
     )
 }

@@ -1,74 +1,75 @@
-//! Answers that leave together.
+//! Coalesces responses under load.
 //!
-//! Most of what an answer costs is to wake whoever waits for it, and whoever hears many at once is woken once. So one that
-//! is ready lets everybody run who is ready to work before it leaves. Where nobody is, nothing is gained by that: whoever
-//! was alone for a while leaves at once, and only looks around now and then.
+//! Waking the client is most of the cost of a response, and a client that receives several at once is woken once. So a
+//! response yields once before it is written, and other tasks get their responses ready. Without other tasks this costs
+//! time and gains nothing: then responses skip the yield, and probe again from time to time.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Poll;
 
-/// Whoever was alone so often in a row does not look around.
-const ALONE: u32 = 8;
+/// Responses skip the yield after this many uncontended ones in a row.
+const UNCONTENDED_LIMIT: u32 = 8;
 
-/// After so many who did not, one looks around again.
-const LOOK_EVERY: u32 = 64;
+/// After this many skipped yields one response probes again.
+const PROBE_INTERVAL: u32 = 64;
 
-/// Knows whether there is company.
+/// Yields before a response if other responses are about to be ready.
 #[derive(Debug, Default)]
-pub(super) struct Company {
-    /// How many came so far.
-    came: AtomicU32,
-    /// How many of them look around.
-    looking: AtomicU32,
-    /// How many in a row were alone, or did not look.
-    alone: AtomicU32,
+pub(super) struct AdaptiveYield {
+    /// Responses so far.
+    responses: AtomicU32,
+    /// Responses that are yielding.
+    yielding: AtomicU32,
+    /// Responses in a row that were uncontended or skipped the yield.
+    uncontended: AtomicU32,
 }
 
-impl Company {
-    /// Waits for others, if there are any. The counts are no more than hints, so nothing holds them together.
-    pub(super) async fn gather(&self) {
-        let place = self.came.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-        let alone = self.alone.load(Ordering::Relaxed);
-        let others_look = self.looking.load(Ordering::Relaxed) > 0;
-        if !others_look && (ALONE..ALONE + LOOK_EVERY).contains(&alone) {
-            self.alone.store(alone + 1, Ordering::Relaxed);
+impl AdaptiveYield {
+    /// The counters are hints, so nothing keeps them consistent with each other.
+    pub(super) async fn yield_if_contended(&self) {
+        let response = self.responses.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        let uncontended = self.uncontended.load(Ordering::Relaxed);
+        let others_yield = self.yielding.load(Ordering::Relaxed) > 0;
+        let skipping = UNCONTENDED_LIMIT..UNCONTENDED_LIMIT + PROBE_INTERVAL;
+        if !others_yield && skipping.contains(&uncontended) {
+            self.uncontended.store(uncontended + 1, Ordering::Relaxed);
             return;
         }
-        let looking = Looking::new(&self.looking);
-        let_others_run().await;
-        drop(looking);
-        let is_alone = !others_look && self.came.load(Ordering::Relaxed) == place;
-        let alone = match (is_alone, alone >= ALONE) {
-            (true, true) => ALONE,
-            (true, false) => alone + 1,
+        let guard = YieldGuard::new(&self.yielding);
+        yield_once().await;
+        drop(guard);
+        let was_alone = !others_yield && self.responses.load(Ordering::Relaxed) == response;
+        let uncontended = match (was_alone, uncontended >= UNCONTENDED_LIMIT) {
+            (true, true) => UNCONTENDED_LIMIT,
+            (true, false) => uncontended + 1,
             (false, _) => 0,
         };
-        self.alone.store(alone, Ordering::Relaxed);
+        self.uncontended.store(uncontended, Ordering::Relaxed);
     }
 }
 
-/// Somebody who looks around, until this is dropped.
-struct Looking<'a>(&'a AtomicU32);
+/// Counts a response as yielding until it is dropped.
+struct YieldGuard<'a>(&'a AtomicU32);
 
-impl<'a> Looking<'a> {
+impl<'a> YieldGuard<'a> {
     fn new(count: &'a AtomicU32) -> Self {
         count.fetch_add(1, Ordering::Relaxed);
         Self(count)
     }
 }
 
-impl Drop for Looking<'_> {
+impl Drop for YieldGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// `tokio::task::yield_now` also looks for new work first, and whoever is alone would wait for that.
-async fn let_others_run() {
-    let mut is_back = false;
+/// `tokio::task::yield_now` also polls for new I/O first, which a response without contention would wait for.
+async fn yield_once() {
+    let mut yielded = false;
     poll_fn(|context| {
-        if std::mem::replace(&mut is_back, true) {
+        if std::mem::replace(&mut yielded, true) {
             return Poll::Ready(());
         }
         context.waker().wake_by_ref();
@@ -83,49 +84,49 @@ mod tests {
 
     use super::*;
 
-    /// Whether somebody looks around.
-    async fn looks(company: &Company) -> bool {
-        let mut gathered = std::pin::pin!(company.gather());
-        let first = poll_fn(|context| Poll::Ready(gathered.as_mut().poll(context).is_pending())).await;
+    /// Whether a response yields.
+    async fn yields(adaptive: &AdaptiveYield) -> bool {
+        let mut response = std::pin::pin!(adaptive.yield_if_contended());
+        let first = poll_fn(|context| Poll::Ready(response.as_mut().poll(context).is_pending())).await;
         if first {
-            gathered.await;
+            response.await;
         }
         first
     }
 
     #[tokio::test]
-    async fn whoever_is_alone_leaves_at_once_and_looks_now_and_then() {
-        let company = Company::default();
-        for _ in 0..ALONE {
-            assert!(looks(&company).await);
+    async fn uncontended_responses_skip_the_yield_and_probe_from_time_to_time() {
+        let adaptive = AdaptiveYield::default();
+        for _ in 0..UNCONTENDED_LIMIT {
+            assert!(yields(&adaptive).await);
         }
         for _ in 0..3 {
-            for _ in 0..LOOK_EVERY {
-                assert!(!looks(&company).await);
+            for _ in 0..PROBE_INTERVAL {
+                assert!(!yields(&adaptive).await);
             }
-            assert!(looks(&company).await);
+            assert!(yields(&adaptive).await);
         }
     }
 
     #[tokio::test]
-    async fn those_who_come_together_leave_together() {
-        let company = Arc::new(Company::default());
-        while company.alone.load(Ordering::Relaxed) < ALONE {
-            company.gather().await;
+    async fn responses_that_are_ready_together_yield() {
+        let adaptive = Arc::new(AdaptiveYield::default());
+        while adaptive.uncontended.load(Ordering::Relaxed) < UNCONTENDED_LIMIT {
+            adaptive.yield_if_contended().await;
         }
-        for _ in 0..=LOOK_EVERY {
-            // All of them are ready before the first one runs.
-            let crowd: Vec<_> = (0..4)
+        for _ in 0..=PROBE_INTERVAL {
+            // All are ready before the first one runs.
+            let responses: Vec<_> = (0..4)
                 .map(|_| {
-                    let company = Arc::clone(&company);
-                    tokio::spawn(async move { company.gather().await })
+                    let adaptive = Arc::clone(&adaptive);
+                    tokio::spawn(async move { adaptive.yield_if_contended().await })
                 })
                 .collect();
-            for one in crowd {
-                one.await.unwrap();
+            for response in responses {
+                response.await.unwrap();
             }
         }
-        assert_eq!(company.alone.load(Ordering::Relaxed), 0, "they have found each other");
-        assert!(looks(&company).await);
+        assert_eq!(adaptive.uncontended.load(Ordering::Relaxed), 0, "contention is noticed");
+        assert!(yields(&adaptive).await);
     }
 }

@@ -1,4 +1,4 @@
-//! The page that shows what can be asked, without a script.
+//! The page at `/docs`, without scripts.
 
 use serde_json::Value;
 
@@ -39,29 +39,29 @@ fn operation_part(page: &mut String, path: &str, method: &str, operation: &Value
     page.push_str("</section>");
 }
 
-/// What is wrong with a request, by its stable name.
+/// The codes of problem documents.
 pub(super) const CODES: [(&str, &str); 21] = [
-    ("bad_request", "The query or the body makes no sense; `detail` says what."),
-    ("busy", "Somebody is being answered in the thread."),
-    ("cancelled", "Somebody stopped the run."),
-    ("conflict", "It does not go with how things stand."),
-    ("ending", "The server is about to end."),
-    ("forbidden", "Whoever asks may not do this."),
-    ("in_progress", "A request of this `Idempotency-Key` is being worked on."),
-    ("internal", "It is the server's fault; its log says why."),
-    ("method_not_allowed", "The address does not take that method."),
-    ("name_taken", "Another request was sent under this `Idempotency-Key`."),
-    ("no_answer", "The model has not answered."),
+    ("bad_request", "Invalid request; see `detail`."),
+    ("busy", "The thread has an active run."),
+    ("cancelled", "The run was cancelled."),
+    ("conflict", "The request conflicts with the current state; see `detail`."),
+    ("ending", "The server is shutting down."),
+    ("forbidden", "Missing scope, or origin not allowed."),
+    ("in_progress", "The request with this `Idempotency-Key` is still running."),
+    ("internal", "Internal error; see the server's log."),
+    ("method_not_allowed", "Method not allowed at this address."),
+    ("name_taken", "This `Idempotency-Key` belongs to another request."),
+    ("no_answer", "The model did not answer."),
     ("no_database", "The database cannot be read."),
-    ("no_model", "No model can be asked."),
-    ("no_such_range", "The bytes that `Range` names are not there."),
-    ("not_found", "There is no such thing, or it is somebody else's."),
-    ("rate_limited", "Too many requests; `retryAfter` says when to come again."),
-    ("too_large", "More than is taken."),
-    ("too_slow", "The body took too long."),
-    ("unauthorized", "No key was shown, or it does not hold."),
-    ("unknown_host", "The server has no such name; `server.hosts` gives it one."),
-    ("unsupported_media_type", "The body is no JSON."),
+    ("no_model", "No model available."),
+    ("no_such_range", "`Range` is beyond the end."),
+    ("not_found", "Not found in this project."),
+    ("rate_limited", "Too many requests; try again after `retryAfter` seconds."),
+    ("too_large", "The request is too large."),
+    ("too_slow", "The body did not arrive in time."),
+    ("unauthorized", "API key missing or invalid."),
+    ("unknown_host", "Unknown host name; add it to `server.hosts`."),
+    ("unsupported_media_type", "The body is not JSON."),
 ];
 
 fn safe(text: &str) -> String {

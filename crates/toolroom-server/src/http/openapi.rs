@@ -1,4 +1,4 @@
-//! The OpenAPI document, made of the table of routes, and the page that shows it.
+//! The OpenAPI document, generated from the table of routes, and the page that shows it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -9,43 +9,37 @@ use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use crate::http::access::Need;
-use crate::http::extract::body::Document;
-use crate::http::extract::body::JSON;
+use crate::http::access::Access;
+use crate::http::extract::Json;
+use crate::http::extract::json::JSON;
 use crate::http::middleware::authenticate::COOKIE;
 use crate::http::middleware::idempotency;
-use crate::http::problem::PROBLEM;
-use crate::http::problem::ProblemDocument;
-use crate::http::refusals::refusals;
-use crate::http::route::ANYTHING;
-use crate::http::route::Describe;
-use crate::http::route::EVENTS;
-use crate::http::route::Header;
-use crate::http::route::Route;
+use crate::http::problem::{PROBLEM, ProblemDocument};
+use crate::http::route::{ANY_TEXT, Describe, EVENTS, Route, RouteHeader};
 use crate::http::routes;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/openapi.json", Need::Neighbour, "Describes every route.", document).reply_of(
+        Route::get("/openapi.json", Access::Local, "Returns the OpenAPI document.", document).response(
             200,
             "application/json",
             "An OpenAPI 3.1 document.",
         ),
-        Route::get("/docs", Need::Nothing, "Shows what can be asked, to read.", page).reply_of(
+        Route::get("/docs", Access::Public, "Shows the API documentation.", page).response(
             200,
             "text/html",
-            "A page.",
+            "An HTML page.",
         ),
     ]
 }
 
 static DOCUMENT: LazyLock<Arc<Value>> = LazyLock::new(|| Arc::new(describe(&routes::all())));
 
-async fn document() -> Document<Arc<Value>> {
-    Document(Arc::clone(&DOCUMENT))
+async fn document() -> Json<Arc<Value>> {
+    Json(Arc::clone(&DOCUMENT))
 }
 
-/// What the page may load: nothing but its own text.
+/// The page loads nothing else.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
@@ -58,8 +52,8 @@ async fn page() -> Response {
     (headers, crate::http::docs::page(&DOCUMENT)).into_response()
 }
 
-/// What goes out is described apart from what comes in: a field with a default is always there in a reply, and may be
-/// left out of a request.
+/// Responses and requests have separate schemas: a field with a default is always present in a response, and optional in
+/// a request.
 struct Schemas {
     replies: SchemaGenerator,
     requests: SchemaGenerator,
@@ -100,9 +94,9 @@ fn describe(routes: &[Route]) -> Value {
         "components": {
             "schemas": schemas.replies.take_definitions(true),
             "securitySchemes": {
-                "key": {"type": "http", "scheme": "bearer", "description": "A key (`trk_…`) or an end user's token (`tru_…`)."},
-                "key_header": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "The same."},
-                "browser": {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "The owner's browser."},
+                "key": {"type": "http", "scheme": "bearer", "description": "An API key (`trk_…`) or an end user's token (`tru_…`)."},
+                "key_header": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "The same, in another header."},
+                "browser": {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "Session of the owner's browser."},
             },
         },
     })
@@ -115,8 +109,8 @@ fn operation(route: &Route, schemas: &mut Schemas, problem: &Schema) -> Value {
         "tags": [tag(route.path)],
         "parameters": parameters(route, &mut schemas.requests),
         "responses": replies(route, &mut schemas.replies, problem),
-        "security": security(route.need),
-        "x-needs": route.need.as_str(),
+        "security": security(route.access),
+        "x-needs": route.access.as_str(),
     });
     if let (Some(object), Some(describe)) = (operation.as_object_mut(), route.body) {
         let content = json!({JSON: {"schema": describe(&mut schemas.requests)}});
@@ -125,58 +119,61 @@ fn operation(route: &Route, schemas: &mut Schemas, problem: &Schema) -> Value {
     operation
 }
 
-/// What has to be shown: one of these.
-fn security(need: Need) -> Value {
-    match need {
-        Need::Nothing => json!([]),
-        Need::Neighbour => json!([{}, {"key": []}, {"key_header": []}, {"browser": []}]),
-        Need::Owner => json!([{"browser": []}]),
-        Need::Permission(_) | Need::Answerer | Need::Recipient | Need::Keeper => {
+/// Alternatives of credentials.
+fn security(access: Access) -> Value {
+    match access {
+        Access::Public => json!([]),
+        Access::Local => json!([{}, {"key": []}, {"key_header": []}, {"browser": []}]),
+        Access::Owner => json!([{"browser": []}]),
+        Access::Permission(_) | Access::Answerer | Access::Recipient | Access::Keeper => {
             json!([{"key": []}, {"key_header": []}, {"browser": []}])
         }
     }
 }
 
-/// Everything that may come back, by its status.
+/// All responses by status.
 fn replies(route: &Route, schemas: &mut SchemaGenerator, problem: &Schema) -> BTreeMap<String, Value> {
-    let mut replies: BTreeMap<u16, Told> = BTreeMap::new();
-    for (status, about) in refusals(route) {
-        let told = replies.entry(status).or_default();
-        told.abouts.push(about);
-        told.content.insert(PROBLEM.to_owned(), json!({"schema": problem}));
+    let mut replies: BTreeMap<u16, ResponseEntry> = BTreeMap::new();
+    for (status, about) in route.common_problems() {
+        let entry = replies.entry(status).or_default();
+        entry.descriptions.push(about);
+        entry.content.insert(PROBLEM.to_owned(), json!({"schema": problem}));
     }
-    for reply in &route.replies {
-        let told = replies.entry(reply.status).or_default();
-        told.abouts.push(reply.about);
-        told.headers
-            .extend(reply.headers.iter().map(|(name, about)| ((*name).to_owned(), header(about, true))));
-        let content = match reply.body.map(|describe| describe(schemas)) {
-            Some(data) if reply.kind == EVENTS => json!({"schema": event(&data, reply.last_word)}),
+    for response in &route.responses {
+        let entry = replies.entry(response.status).or_default();
+        entry.descriptions.push(response.about);
+        entry
+            .headers
+            .extend(response.headers.iter().map(|(name, about)| ((*name).to_owned(), header(about, true))));
+        let content = match response.body.map(|describe| describe(schemas)) {
+            Some(data) if response.media_type == EVENTS => {
+                json!({"schema": event(&data, response.terminator)})
+            }
             Some(schema) => json!({"schema": schema}),
             None => json!({}),
         };
-        if !reply.kind.is_empty() {
-            told.content.insert(reply.kind.to_owned(), content);
+        if !response.media_type.is_empty() {
+            entry.content.insert(response.media_type.to_owned(), content);
         }
     }
-    let dialect = route.dialect.map(|describe| describe(schemas));
-    let described = replies.into_iter().map(|(status, mut told)| {
-        if let (400.., Some(schema)) = (status, &dialect) {
-            told.content.insert(JSON.to_owned(), json!({"schema": schema}));
+    let error_format = route.error_format.map(|describe| describe(schemas));
+    let described = replies.into_iter().map(|(status, mut entry)| {
+        if let (400.., Some(schema)) = (status, &error_format) {
+            entry.content.insert(JSON.to_owned(), json!({"schema": schema}));
         }
-        told.headers.extend(usual_headers(route, status));
-        let Told { abouts, content, headers } = told;
-        let reply = json!({"description": abouts.join(" "), "content": content, "headers": headers});
-        (status.to_string(), reply)
+        entry.headers.extend(common_headers(route, status));
+        let ResponseEntry { descriptions, content, headers } = entry;
+        let response = json!({"description": descriptions.join(" "), "content": content, "headers": headers});
+        (status.to_string(), response)
     });
     described.collect()
 }
 
-/// One event of a stream; version 3.1 has no word for all of them.
-fn event(data: &Schema, last_word: Option<&str>) -> Value {
+/// The schema of one event: OpenAPI 3.1 cannot describe a stream.
+fn event(data: &Schema, terminator: Option<&str>) -> Value {
     let data = json!({"type": "string", "contentMediaType": JSON, "contentSchema": data});
-    let data = match last_word {
-        Some(word) => json!({"anyOf": [{"const": word}, data]}),
+    let data = match terminator {
+        Some(terminator) => json!({"anyOf": [{"const": terminator}, data]}),
         None => data,
     };
     json!({
@@ -187,28 +184,28 @@ fn event(data: &Schema, last_word: Option<&str>) -> Value {
     })
 }
 
-/// What is told of one status.
+/// All responses of one status.
 #[derive(Default)]
-struct Told {
-    abouts: Vec<&'static str>,
+struct ResponseEntry {
+    descriptions: Vec<&'static str>,
     content: Map<String, Value>,
     headers: Map<String, Value>,
 }
 
-/// The headers that come with a status, whatever the route does.
-fn usual_headers(route: &Route, status: u16) -> Vec<(String, Value)> {
+/// Headers of every response with this status.
+fn common_headers(route: &Route, status: u16) -> Vec<(String, Value)> {
     let mut headers = Vec::new();
     match status {
-        401 => headers.push(("WWW-Authenticate", header("How to show a key.", true))),
-        429 => headers.push(("Retry-After", header("Seconds after which to come again.", true))),
+        401 => headers.push(("WWW-Authenticate", header("How to send a key.", true))),
+        429 => headers.push(("Retry-After", header("Seconds to wait before the next request.", true))),
         _ => {}
     }
-    if status < 400 && !matches!(route.need, Need::Nothing | Need::Neighbour) {
-        headers.push(("X-RateLimit-Limit", header("Requests that the key has in a minute.", false)));
-        headers.push(("X-RateLimit-Remaining", header("How many of them are left.", false)));
+    if status < 400 && !matches!(route.access, Access::Public | Access::Local) {
+        headers.push(("X-RateLimit-Limit", header("Requests a minute of this key.", false)));
+        headers.push(("X-RateLimit-Remaining", header("Requests that are left.", false)));
     }
-    if status < 400 && route.repeatable {
-        headers.push((idempotency::REPLAYED, header("`true`, if the reply was given before.", false)));
+    if status < 400 && route.idempotent {
+        headers.push((idempotency::REPLAYED, header("`true` if the reply was stored before.", false)));
     }
     headers.into_iter().map(|(name, header)| (name.to_owned(), header)).collect()
 }
@@ -232,27 +229,27 @@ fn tag(path: &str) -> &str {
 fn parameters(route: &Route, schemas: &mut SchemaGenerator) -> Vec<Value> {
     let in_path = route.path.split('/').filter_map(|word| word.strip_prefix('{')?.strip_suffix('}'));
     let in_path = in_path.map(|name| {
-        let schema = text(route.place, 1);
+        let schema = text(route.path_pattern, 1);
         json!({"name": name, "in": "path", "required": true, "schema": schema})
     });
     let mut parameters: Vec<Value> = in_path.collect();
     parameters.extend(route.query.into_iter().flat_map(|describe| in_query(describe, schemas)));
-    parameters.extend(route.headers.iter().map(|Header { name, about, pattern }| {
+    parameters.extend(route.headers.iter().map(|RouteHeader { name, about, pattern }| {
         let schema = text(pattern, 0);
         json!({"name": name, "in": "header", "required": false, "description": about, "schema": schema})
     }));
     parameters
 }
 
-/// A text that fits a pattern, if there is one.
+/// The schema of text that matches a pattern.
 fn text(pattern: &str, least: usize) -> Value {
     match pattern {
-        ANYTHING => json!({"type": "string", "minLength": least}),
+        ANY_TEXT => json!({"type": "string", "minLength": least}),
         pattern => json!({"type": "string", "pattern": pattern}),
     }
 }
 
-/// The fields of a query, one by one.
+/// Each field of a query as a parameter.
 fn in_query(describe: Describe, schemas: &mut SchemaGenerator) -> Vec<Value> {
     let whole = describe(schemas).to_value();
     let required: Vec<&str> = whole
@@ -270,19 +267,19 @@ fn in_query(describe: Describe, schemas: &mut SchemaGenerator) -> Vec<Value> {
             let about = schema.get("description").and_then(Value::as_str).unwrap_or_default();
             json!({
                 "name": name, "in": "query", "required": required.contains(&name.as_str()),
-                "description": about, "schema": present(schema),
+                "description": about, "schema": without_null(schema),
             })
         })
         .collect()
 }
 
-/// What a field is where it is there: a query has no word for nothing.
-fn present(schema: &Value) -> Value {
+/// The schema without `null`, which a query cannot express.
+fn without_null(schema: &Value) -> Value {
     let mut fields = schema.as_object().cloned().unwrap_or_default();
-    let is_nothing = |kind: &Value| kind == "null" || kind.get("type").is_some_and(|kind| kind == "null");
+    let is_null = |kind: &Value| kind == "null" || kind.get("type").is_some_and(|kind| kind == "null");
     for choice in ["type", "anyOf"] {
         if let Some(Value::Array(kinds)) = fields.get_mut(choice) {
-            kinds.retain(|kind| !is_nothing(kind));
+            kinds.retain(|kind| !is_null(kind));
         }
     }
     if let Some([only]) = fields.get("type").and_then(Value::as_array).map(Vec::as_slice) {

@@ -1,4 +1,4 @@
-//! What is wrong with a request, as `application/problem+json`. Codes are stable; texts are for people.
+//! Error responses as `application/problem+json` (RFC 9457). Codes are stable; texts may change.
 
 use std::time::Duration;
 
@@ -13,13 +13,16 @@ use toolroom_store::StoreError;
 
 use crate::agents::OpenAgentError;
 use crate::machine::MachineError;
-use crate::runs::BeginError;
+use crate::runs::StartRunError;
 use crate::telemetry;
 
 /// The media type of problems.
 pub(super) const PROBLEM: &str = "application/problem+json";
 
-/// A refusal, or a failure of ours.
+/// Detail of requests to a path that no route has.
+pub(super) const NO_ROUTE: &str = "there is nothing at this address; see `/docs`";
+
+/// An error response.
 #[derive(Debug)]
 pub(crate) struct Problem {
     pub(crate) status: StatusCode,
@@ -28,32 +31,32 @@ pub(crate) struct Problem {
     pub(crate) retry_after: Option<Duration>,
 }
 
-/// How it is written.
+/// Its JSON document.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Problem")]
 pub(crate) struct ProblemDocument<'a> {
-    /// Where the code is explained.
+    /// Address of the explanation of the code.
     #[serde(rename = "type")]
     kind: String,
-    /// What the status means.
+    /// Name of the status.
     title: &'a str,
     /// The status.
     #[schemars(range(min = 400, max = 599))]
     status: u16,
-    /// What is wrong; stays the same between versions.
+    /// Stable code of the error.
     code: &'a str,
-    /// What is wrong here, and what to do.
+    /// What is wrong and what to do.
     detail: &'a str,
-    /// Seconds after which the same may be tried again.
+    /// Seconds to wait before a retry.
     #[serde(rename = "retryAfter", skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     retry_after: Option<u64>,
-    /// For clients that were written for another dialect of the same refusal.
+    /// For clients of an earlier format of rate limits.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'a str>,
-    /// By which the server's log knows this request; `X-Request-Id` says the same.
+    /// Id of the request in the server's log; also in `X-Request-Id`.
     #[serde(skip_serializing_if = "Option::is_none")]
     request_id: Option<&'a str>,
 }
@@ -72,7 +75,7 @@ impl Problem {
     }
 
     pub(crate) fn method_not_allowed() -> Self {
-        let detail = "this address does not take that method; see `/docs`";
+        let detail = "this address does not support that method; see `/docs`";
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", detail)
     }
 
@@ -84,43 +87,43 @@ impl Problem {
         Self::new(StatusCode::CONFLICT, "conflict", detail)
     }
 
-    /// Too much at once.
+    /// A rate or concurrency limit.
     pub(crate) fn too_many(detail: impl Into<String>, retry_after: Duration) -> Self {
         let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", detail);
         Self { retry_after: Some(retry_after), ..problem }
     }
 
-    /// Our own failure. Its cause goes to the log, not to the caller.
+    /// An internal error. Its cause is logged and not sent.
     pub(crate) fn failure(cause: &(dyn std::error::Error + 'static)) -> Self {
         let causes = std::iter::successors(Some(cause), |error| error.source());
         let text = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
         tracing::error!("a request failed: {text}");
-        let detail = "this did not work, and it is not your fault; the server's log says why";
+        let detail = "internal error; see the server's log";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
     }
 }
 
-impl From<BeginError> for Problem {
-    fn from(error: BeginError) -> Self {
+impl From<StartRunError> for Problem {
+    fn from(error: StartRunError) -> Self {
         let text = error.to_string();
         match error {
-            BeginError::Full => Self::too_many(text, Duration::from_secs(5)),
-            BeginError::Ending => Self::new(StatusCode::SERVICE_UNAVAILABLE, "ending", text),
-            BeginError::NotFound(_)
-            | BeginError::Agent(OpenAgentError::NotFound { .. })
-            | BeginError::Run(RunError::Take(TakeRunError::NotFound(_))) => Self::not_found(text),
-            BeginError::Run(RunError::NothingSaid | RunError::ClientTool(_)) => Self::bad_request(text),
-            BeginError::Run(
+            StartRunError::Full => Self::too_many(text, Duration::from_secs(5)),
+            StartRunError::Ending => Self::new(StatusCode::SERVICE_UNAVAILABLE, "ending", text),
+            StartRunError::NotFound(_)
+            | StartRunError::Agent(OpenAgentError::NotFound { .. })
+            | StartRunError::Run(RunError::Take(TakeRunError::NotFound(_))) => Self::not_found(text),
+            StartRunError::Run(RunError::EmptyMessage | RunError::ClientTool(_)) => Self::bad_request(text),
+            StartRunError::Run(
                 RunError::OtherAgent { .. }
                 | RunError::Begin(
                     BeginRunError::Open { .. } | BeginRunError::Changed(_) | BeginRunError::Taken(_),
                 )
                 | RunError::Take(TakeRunError::Over { .. } | TakeRunError::Busy(_)),
             ) => Self::conflict(text),
-            BeginError::Agent(OpenAgentError::Model(_) | OpenAgentError::Name { .. }) => {
+            StartRunError::Agent(OpenAgentError::Model(_) | OpenAgentError::Name { .. }) => {
                 Self::new(StatusCode::BAD_GATEWAY, "no_model", text)
             }
-            BeginError::Agent(_) | BeginError::Run(_) | BeginError::Broken => Self::failure(&error),
+            StartRunError::Agent(_) | StartRunError::Run(_) | StartRunError::Broken => Self::failure(&error),
         }
     }
 }

@@ -1,236 +1,230 @@
-//! A route: what is there, who may use it, and what goes in and out.
+//! One entry of the table of routes: path, access rule, handler, input and responses.
 
 use std::sync::Arc;
 
 use axum::handler::Handler;
 use axum::http::Method;
-use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use toolroom::BoxFuture;
 
-use crate::http::access::Need;
-use crate::http::door::Visitor;
-use crate::http::extract::body::JSON;
+use crate::http::access::Access;
+use crate::http::extract::json::JSON;
 use crate::http::middleware::idempotency;
-use crate::http::problem::PROBLEM;
-use crate::http::problem::ProblemDocument;
+use crate::http::problem::{PROBLEM, ProblemDocument};
 use crate::http::server::Server;
 
-/// Describes a type.
+/// Generates the JSON Schema of a type.
 pub(super) type Describe = fn(&mut SchemaGenerator) -> Schema;
 
-/// Any text.
-pub(super) const ANYTHING: &str = "";
+/// The pattern of any text.
+pub(super) const ANY_TEXT: &str = "";
 
 /// The media type of event streams.
 pub(super) const EVENTS: &str = "text/event-stream";
 
-/// A reply that may be given.
-pub(super) struct Reply {
+/// A possible response.
+pub(super) struct RouteResponse {
     pub(super) status: u16,
     pub(super) about: &'static str,
-    pub(super) kind: &'static str,
-    /// What the document is, or each event of a stream.
+    pub(super) media_type: &'static str,
+    /// Schema of the document, or of each event of a stream.
     pub(super) body: Option<Describe>,
-    /// The last event of a stream, where it is no document.
-    pub(super) last_word: Option<&'static str>,
-    /// The headers that it always has, and what they say.
+    /// Last event of the stream, if it is not a document.
+    pub(super) terminator: Option<&'static str>,
+    /// Headers that it always has, with their descriptions.
     pub(super) headers: Vec<(&'static str, &'static str)>,
 }
 
-/// A header that may be sent along.
-pub(super) struct Header {
+/// An optional header of the request.
+pub(super) struct RouteHeader {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
-    /// What it has to be.
     pub(super) pattern: &'static str,
 }
 
-/// One entry of the table.
+/// An entry of the table.
 pub(super) struct Route {
     pub(super) method: Method,
     pub(super) path: &'static str,
-    pub(super) need: Need,
-    /// What it does, in a sentence.
+    pub(super) access: Access,
+    /// What it does, in one sentence.
     pub(super) about: &'static str,
     pub(super) query: Option<Describe>,
     pub(super) body: Option<Describe>,
-    /// What the variable part of the path has to be.
-    pub(super) place: &'static str,
-    pub(super) headers: Vec<Header>,
-    pub(super) replies: Vec<Reply>,
-    /// Another form in which its own refusals are written.
-    pub(super) dialect: Option<Describe>,
-    /// Whether it may be sent twice under one name.
-    pub(super) repeatable: bool,
-    pub(super) handler: RouteHandler,
+    /// Pattern of the path parameter.
+    pub(super) path_pattern: &'static str,
+    pub(super) headers: Vec<RouteHeader>,
+    pub(super) responses: Vec<RouteResponse>,
+    /// Second format of its errors, beside problem documents.
+    pub(super) error_format: Option<Describe>,
+    /// Whether it accepts `Idempotency-Key`.
+    pub(super) idempotent: bool,
+    pub(super) handler: MethodRouter<Arc<Server>>,
 }
-
-/// What answers at a route.
-pub(super) enum RouteHandler {
-    /// Found by the router, which hands it what it asks for.
-    Routed(Box<MethodRouter<Arc<Server>>>),
-    /// Found by its path and method alone: for what is asked so often that a router would cost more than the rest of the
-    /// door.
-    Direct(Direct),
-}
-
-/// Answers a request that has come in.
-pub(super) type Direct = fn(Arc<Server>, Box<Visitor>) -> BoxFuture<'static, Response>;
 
 impl Route {
-    pub(super) fn get<H, T>(path: &'static str, need: Need, about: &'static str, handler: H) -> Self
+    pub(super) fn get<H, T>(path: &'static str, access: Access, about: &'static str, handler: H) -> Self
     where
         H: Handler<T, Arc<Server>>,
         T: 'static,
     {
-        Self::new(Method::GET, path, need, about, on(MethodFilter::GET, handler))
+        Self::new(Method::GET, path, access, about, on(MethodFilter::GET, handler))
     }
 
-    pub(super) fn post<H, T>(path: &'static str, need: Need, about: &'static str, handler: H) -> Self
+    pub(super) fn post<H, T>(path: &'static str, access: Access, about: &'static str, handler: H) -> Self
     where
         H: Handler<T, Arc<Server>>,
         T: 'static,
     {
-        Self::new(Method::POST, path, need, about, on(MethodFilter::POST, handler))
+        Self::new(Method::POST, path, access, about, on(MethodFilter::POST, handler))
     }
 
-    /// One whose path has no variable part, reached without the router.
-    pub(super) fn post_direct(path: &'static str, need: Need, about: &'static str, answer: Direct) -> Self {
-        Self::with_handler(Method::POST, path, need, about, RouteHandler::Direct(answer))
-    }
-
-    pub(super) fn put<H, T>(path: &'static str, need: Need, about: &'static str, handler: H) -> Self
+    pub(super) fn put<H, T>(path: &'static str, access: Access, about: &'static str, handler: H) -> Self
     where
         H: Handler<T, Arc<Server>>,
         T: 'static,
     {
-        Self::new(Method::PUT, path, need, about, on(MethodFilter::PUT, handler))
+        Self::new(Method::PUT, path, access, about, on(MethodFilter::PUT, handler))
     }
 
-    pub(super) fn delete<H, T>(path: &'static str, need: Need, about: &'static str, handler: H) -> Self
+    pub(super) fn delete<H, T>(path: &'static str, access: Access, about: &'static str, handler: H) -> Self
     where
         H: Handler<T, Arc<Server>>,
         T: 'static,
     {
-        Self::new(Method::DELETE, path, need, about, on(MethodFilter::DELETE, handler))
+        Self::new(Method::DELETE, path, access, about, on(MethodFilter::DELETE, handler))
     }
 
     fn new(
         method: Method,
         path: &'static str,
-        need: Need,
+        access: Access,
         about: &'static str,
         handler: MethodRouter<Arc<Server>>,
-    ) -> Self {
-        Self::with_handler(method, path, need, about, RouteHandler::Routed(Box::new(handler)))
-    }
-
-    fn with_handler(
-        method: Method,
-        path: &'static str,
-        need: Need,
-        about: &'static str,
-        handler: RouteHandler,
     ) -> Self {
         Self {
             method,
             path,
-            need,
+            access,
             about,
             query: None,
             body: None,
-            place: ANYTHING,
+            path_pattern: ANY_TEXT,
             headers: Vec::new(),
-            replies: Vec::new(),
-            dialect: None,
-            repeatable: false,
+            responses: Vec::new(),
+            error_format: None,
+            idempotent: false,
             handler,
         }
     }
 
-    /// What may stand after the question mark.
+    /// The type of its query.
     pub(super) fn query<T: JsonSchema>(mut self) -> Self {
         self.query = Some(SchemaGenerator::subschema_for::<T>);
         self
     }
 
-    /// What has to be sent.
+    /// The type of its JSON body.
     pub(super) fn body<T: JsonSchema>(mut self) -> Self {
         self.body = Some(SchemaGenerator::subschema_for::<T>);
         self
     }
 
-    /// What the variable part of the path has to be.
-    pub(super) fn place(mut self, pattern: &'static str) -> Self {
-        self.place = pattern;
+    pub(super) fn path_pattern(mut self, pattern: &'static str) -> Self {
+        self.path_pattern = pattern;
         self
     }
 
-    /// A header that it looks at.
+    /// A request header that it reads.
     pub(super) fn header(mut self, name: &'static str, pattern: &'static str, about: &'static str) -> Self {
-        self.headers.push(Header { name, about, pattern });
+        self.headers.push(RouteHeader { name, about, pattern });
         self
     }
 
-    /// May be sent twice: `Idempotency-Key` names a request, and its reply is given again.
-    pub(super) fn repeatable(mut self) -> Self {
-        self.repeatable = true;
-        let about = "Names the request: sent again under its name, it gets the same reply, and nothing is done twice.";
-        self.header("Idempotency-Key", idempotency::NAME_PATTERN, about)
+    /// Accepts `Idempotency-Key`.
+    pub(super) fn idempotent(mut self) -> Self {
+        self.idempotent = true;
+        let about = "Makes a retry safe: the same request with the same key gets the stored reply and is not repeated.";
+        self.header("Idempotency-Key", idempotency::KEY_PATTERN, about)
     }
 
-    /// A document that may come back.
+    /// A JSON response.
     pub(super) fn reply<T: JsonSchema>(self, status: u16, about: &'static str) -> Self {
-        self.replies_with(status, about, JSON, Some(SchemaGenerator::subschema_for::<T>))
+        self.add_response(status, about, JSON, Some(SchemaGenerator::subschema_for::<T>))
     }
 
-    /// A stream that may come back, and what each of its events is.
+    /// An event stream, and the type of each event.
     pub(super) fn stream<T: JsonSchema>(self, status: u16, about: &'static str) -> Self {
-        self.replies_with(status, about, EVENTS, Some(SchemaGenerator::subschema_for::<T>))
+        self.add_response(status, about, EVENTS, Some(SchemaGenerator::subschema_for::<T>))
     }
 
-    /// Something else that may come back: of this media type, or nothing.
-    pub(super) fn reply_of(self, status: u16, kind: &'static str, about: &'static str) -> Self {
-        self.replies_with(status, about, kind, None)
+    /// A response of another media type, or without a body.
+    pub(super) fn response(self, status: u16, media_type: &'static str, about: &'static str) -> Self {
+        self.add_response(status, about, media_type, None)
     }
 
-    /// Why it may be refused, beside what its needs and its input bring with them.
-    pub(super) fn refuse(self, status: u16, about: &'static str) -> Self {
-        self.replies_with(status, about, PROBLEM, Some(SchemaGenerator::subschema_for::<ProblemDocument<'_>>))
+    /// An error of its own, beside the [common ones](Self::common_problems).
+    pub(super) fn problem(self, status: u16, about: &'static str) -> Self {
+        self.add_response(status, about, PROBLEM, Some(SchemaGenerator::subschema_for::<ProblemDocument<'_>>))
     }
 
-    /// The word with which the stream just named ends.
-    pub(super) fn ending_with(mut self, word: &'static str) -> Self {
-        if let Some(reply) = self.replies.last_mut() {
-            reply.last_word = Some(word);
+    /// The last event of the stream added before.
+    pub(super) fn terminated_by(mut self, event: &'static str) -> Self {
+        if let Some(response) = self.responses.last_mut() {
+            response.terminator = Some(event);
         }
         self
     }
 
-    /// The header that the reply just named always has.
-    pub(super) fn with(mut self, name: &'static str, about: &'static str) -> Self {
-        if let Some(reply) = self.replies.last_mut() {
-            reply.headers.push((name, about));
+    /// A header of the response added before.
+    pub(super) fn with_header(mut self, name: &'static str, about: &'static str) -> Self {
+        if let Some(response) = self.responses.last_mut() {
+            response.headers.push((name, about));
         }
         self
     }
 
-    /// What it refuses itself may be written in another form, too.
-    pub(super) fn in_words_of<T: JsonSchema>(mut self) -> Self {
-        self.dialect = Some(SchemaGenerator::subschema_for::<T>);
+    /// Its errors may also have this format.
+    pub(super) fn error_format<T: JsonSchema>(mut self) -> Self {
+        self.error_format = Some(SchemaGenerator::subschema_for::<T>);
         self
     }
 
-    fn replies_with(
+    fn add_response(
         mut self,
         status: u16,
         about: &'static str,
-        kind: &'static str,
+        media_type: &'static str,
         body: Option<Describe>,
     ) -> Self {
-        self.replies.push(Reply { status, about, kind, body, last_word: None, headers: Vec::new() });
+        let response =
+            RouteResponse { status, about, media_type, body, terminator: None, headers: Vec::new() };
+        self.responses.push(response);
         self
+    }
+
+    /// Errors that follow from its access rule and its input.
+    pub(super) fn common_problems(&self) -> Vec<(u16, &'static str)> {
+        let takes_body = self.body.is_some() || self.idempotent;
+        let takes_input = takes_body || self.query.is_some() || !self.headers.is_empty();
+        let problems = [
+            (true, 403, "Missing scope, or origin not allowed."),
+            (true, 421, "Unknown host name."),
+            (true, 429, "Too many requests; try again after `Retry-After` seconds."),
+            (true, 500, "Internal error; see the server's log."),
+            (self.access != Access::Public, 401, "API key missing or invalid."),
+            (self.path.contains('{'), 404, "Not found in this project."),
+            (takes_input, 400, "Invalid request; see `detail`."),
+            (takes_body, 408, "The body did not arrive in time."),
+            (takes_body, 413, "The body is too large."),
+            (self.body.is_some(), 415, "The body is not JSON."),
+            (self.idempotent, 409, "The request with this `Idempotency-Key` is still running."),
+            (self.idempotent, 422, "This `Idempotency-Key` belongs to another request."),
+        ];
+        problems
+            .into_iter()
+            .filter(|(applies, ..)| *applies)
+            .map(|(_, status, about)| (status, about))
+            .collect()
     }
 }

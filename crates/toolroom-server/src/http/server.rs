@@ -1,4 +1,4 @@
-//! The server: an open toolroom, and those who may use it from elsewhere.
+//! The state of the HTTP server, its router, and its life from start to shutdown.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::http::Method;
-use axum::routing::{MethodFilter, MethodRouter, any, on, options};
+use axum::routing::{MethodRouter, any, options};
 use foldhash::HashSet;
 use tokio_util::sync::CancellationToken;
 use toolroom_host::listen::Listener;
@@ -14,67 +14,61 @@ use toolroom_host::listen::Listener;
 use crate::app::App;
 use crate::calls::CallService;
 use crate::config::{AddressRange, ServedName, ServerKeys};
-use crate::http::adaptive_yield::Company;
+use crate::http::adaptive_yield::AdaptiveYield;
 use crate::http::connections::accept;
-use crate::http::connections::runtime::Elsewhere;
-use crate::http::connections::runtime::Front;
-use crate::http::door::DirectDoor;
-use crate::http::door::Door;
+use crate::http::connections::runtime::{ConnectionRuntime, ConnectionTimers};
 use crate::http::middleware::host_check;
-use crate::http::middleware::rate_limit::Pacing;
-use crate::http::problem::Problem;
-use crate::http::reception::Reception;
-use crate::http::route::RouteHandler;
+use crate::http::middleware::permits::Permits;
+use crate::http::middleware::rate_limit::RateLimiter;
+use crate::http::pipeline::PipelineLayer;
+use crate::http::problem::{NO_ROUTE, Problem};
+use crate::http::resources::runs::ENTRANCE;
 use crate::http::routes;
-use crate::identity::{Doorkeeper, HostName};
+use crate::identity::{Authenticator, HostName};
 use crate::mcp::McpServer;
 use crate::mcp::fixtures::Fixtures;
 use crate::runs::Runs;
 use crate::telemetry::Tracer;
 
-/// How long calls go on once we are asked to end.
-const CALL_PATIENCE: Duration = Duration::from_secs(5);
+/// How long running calls may take after shutdown begins.
+const CALL_GRACE: Duration = Duration::from_secs(5);
 
-/// Between two looks for answers that somebody gave elsewhere.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How often approvals given in other processes are looked for.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What is said when the server is started.
 pub(crate) struct ServerSettings {
     /// Where it listens.
     pub(crate) address: SocketAddr,
-    /// What the configuration says.
+    /// Its part of the configuration.
     pub(crate) keys: ServerKeys,
-    /// Who takes traces, if somebody does.
     pub(crate) tracer: Option<Arc<Tracer>>,
-    /// What the official suites of MCP look for.
+    /// What the official test suites of MCP expect.
     pub(crate) fixtures: Option<Arc<Fixtures>>,
 }
 
-/// A toolroom that is reached over HTTP.
+/// A toolroom that is reached over HTTP: the state of all handlers.
 pub(crate) struct Server {
     pub(super) app: Arc<App>,
     pub(super) runs: Arc<Runs>,
-    /// Where clients of MCP are answered.
+    /// Handles MCP requests.
     pub(super) mcp: Arc<McpServer>,
     /// Makes the calls of REST and MCP clients.
     pub(super) calls: Arc<CallService>,
-    pub(crate) doorkeeper: Doorkeeper,
+    pub(crate) authenticator: Authenticator,
     names: HashSet<HostName>,
-    loopback: bool,
-    /// Whose word about senders counts.
+    listens_on_loopback: bool,
     pub(super) trusted_proxies: Vec<AddressRange>,
-    /// Who takes traces, if somebody does.
     pub(super) tracer: Option<Arc<Tracer>>,
-    pub(super) pacing: Pacing,
-    /// Who else is about to be answered.
-    pub(super) company: Company,
-    /// Asked to end: nothing new is begun.
+    pub(super) rate_limiter: RateLimiter,
+    pub(super) permits: Permits,
+    pub(super) adaptive_yield: AdaptiveYield,
+    /// Cancelled when shutdown begins: nothing new is started.
     pub(super) ending: CancellationToken,
 }
 
 impl Server {
     pub(crate) fn new(app: App, settings: &ServerSettings, ending: CancellationToken) -> Arc<Self> {
-        let doorkeeper = Doorkeeper::new(app.store.clone(), Arc::clone(&app.vault) as _);
+        let authenticator = Authenticator::new(app.store.clone(), Arc::clone(&app.vault) as _);
         let address = settings.address;
         let mut names: HashSet<HostName> = settings.keys.hosts.iter().map(ServedName::host).collect();
         names.extend(own_names(address));
@@ -85,109 +79,103 @@ impl Server {
             calls: Arc::new(CallService::new(app.room.clone(), settings.tracer.clone())),
             app,
             runs,
-            doorkeeper,
+            authenticator,
             names,
-            loopback: address.ip().is_loopback(),
+            listens_on_loopback: address.ip().is_loopback(),
             trusted_proxies: settings.keys.trusted_proxies.clone(),
             tracer: settings.tracer.clone(),
-            pacing: Pacing::new(&settings.keys),
-            company: Company::default(),
+            rate_limiter: RateLimiter::new(&settings.keys),
+            permits: Permits::new(settings.keys.at_once),
+            adaptive_yield: AdaptiveYield::default(),
             ending,
         })
     }
 
-    /// What it serves.
     pub(crate) const fn app(&self) -> &Arc<App> {
         &self.app
     }
 
-    /// The name of ours that somebody means who calls us this.
-    pub(super) fn name(&self, shown: &str) -> Option<&HostName> {
-        // Nearly everybody writes it as we do.
+    /// The configured host name that a client wrote like this.
+    pub(super) fn own_name(&self, shown: &str) -> Option<&HostName> {
+        // Most clients write it in its normal form.
         self.names.get(shown).or_else(|| self.names.get(&shown.parse::<HostName>().ok()?))
     }
 
-    /// Whether only programs of this machine can connect.
-    pub(super) const fn is_among_neighbours(&self) -> bool {
-        self.loopback
+    /// Whether only processes on this machine can connect.
+    pub(super) const fn listens_on_loopback(&self) -> bool {
+        self.listens_on_loopback
     }
 
-    /// Other rates from now on.
+    /// Applies new rate limits.
     pub(crate) fn change_rates(&self, keys: &ServerKeys) {
-        self.pacing.change(keys);
+        self.rate_limiter.change(keys);
     }
 
-    /// Serves until asked to end, and then until open requests, runs and what was left to go on are done.
+    /// Serves until `ending` is cancelled, then until requests, runs and detached calls are done.
     ///
     /// # Errors
-    /// When what was left in the middle cannot be read.
-    pub(crate) async fn serve(self: &Arc<Self>, listener: Listener, front: &Front) -> anyhow::Result<()> {
-        // Projects that cannot be settled are when they come in; their tools refuse until then.
+    /// When interrupted runs cannot be read.
+    pub(crate) async fn serve(
+        self: &Arc<Self>,
+        listener: Listener,
+        connections: &ConnectionRuntime,
+    ) -> anyhow::Result<()> {
+        // A project that fails here is settled with its next request; its tools refuse until then.
         if let Err(error) = self.app.machine.settle_all(self.app.room.catalog()).await {
-            tracing::warn!("whether projects may use the machine cannot be told: {error}");
+            tracing::warn!("cannot tell which projects may use host tools: {error}");
         }
-        let taken = self.runs.take_up(crate::http::resources::runs::ENTRANCE).await?;
-        if taken > 0 {
-            tracing::info!("{taken} runs go on that were left in the middle");
+        let resumed = self.runs.resume_interrupted(ENTRANCE).await?;
+        if resumed > 0 {
+            tracing::info!("resumed {resumed} interrupted runs");
         }
         let (ending, closing) = (self.ending.clone(), self.calls.closing().clone());
         tokio::spawn(async move {
             ending.cancelled().await;
-            tokio::time::sleep(CALL_PATIENCE).await;
+            tokio::time::sleep(CALL_GRACE).await;
             closing.cancel();
         });
         let (ending, runs) = (self.ending.clone(), Arc::clone(&self.runs));
         tokio::spawn(ending.clone().run_until_cancelled_owned(async move {
             loop {
-                tokio::time::sleep(LOOK_EVERY).await;
-                if let Err(error) = runs.go_on_with_answered(crate::http::resources::runs::ENTRANCE).await {
-                    tracing::warn!("what was answered cannot be looked for: {error}");
+                tokio::time::sleep(POLL_INTERVAL).await;
+                if let Err(error) = runs.resume_answered(ENTRANCE).await {
+                    tracing::warn!("cannot look for answered approvals: {error}");
                 }
             }
         }));
         let (ending, runs) = (self.ending.clone(), Arc::clone(&self.runs));
         let ended = tokio::spawn(async move {
             ending.cancelled().await;
-            runs.end().await;
+            runs.shut_down().await;
         });
-        let (reception, ending) = (self.reception(), self.ending.clone());
-        front.run(accept::serve(listener, reception, Elsewhere::here(), ending)).await?;
+        let (router, ending) = (self.router(), self.ending.clone());
+        connections.run(accept::serve(listener, router, ConnectionTimers::here(), ending)).await?;
         ended.await?;
         self.calls.shut_down().await;
         Ok(())
     }
 
-    fn reception(self: &Arc<Self>) -> Reception {
-        let (mut router, mut direct) = (Router::new(), Vec::new());
+    /// The table of routes as an axum router. Every handler is behind the pipeline.
+    fn router(self: &Arc<Self>) -> Router {
+        let mut router = Router::new();
         let mut paths = HashSet::default();
-        let refused = async || Problem::method_not_allowed();
         for route in routes::all() {
-            let door = Door::of(self, &route);
             paths.insert(route.path);
-            match route.handler {
-                RouteHandler::Routed(handler) => router = router.route(route.path, handler.layer(door)),
-                RouteHandler::Direct(answer) => {
-                    // Never reached; the router names it when it says what is allowed there.
-                    let named =
-                        MethodFilter::try_from(route.method.clone()).map(|method| on(method, refused));
-                    let routed = named.unwrap_or_default().layer(door.clone());
-                    router = router.route(route.path, routed);
-                    direct.push((route.method, route.path, DirectDoor { door, answer }));
-                }
-            }
+            let layer = PipelineLayer::for_route(self, &route);
+            router = router.route(route.path, route.handler.layer(layer));
         }
         for path in paths {
-            let asked: MethodRouter<Arc<Self>> = options(host_check::preflight).fallback(refused);
-            router = router.route(path, asked.layer(Door::beside(self, Some(path))));
+            let others: MethodRouter<Arc<Self>> =
+                options(host_check::preflight).fallback(async || Problem::method_not_allowed());
+            router = router.route(path, others.layer(PipelineLayer::without_route(self, Some(path))));
         }
-        let nowhere = any(async || Problem::not_found("there is nothing at this address; see `/docs`"));
-        let router =
-            router.fallback_service(nowhere.layer(Door::beside(self, None))).with_state(Arc::clone(self));
-        Reception { direct: direct.into(), router }
+        let not_found = any(async || Problem::not_found(NO_ROUTE));
+        let not_found = not_found.layer(PipelineLayer::without_route(self, None));
+        router.fallback_service(not_found).with_state(Arc::clone(self))
     }
 }
 
-/// The name of a method, of which there are only so many.
+/// The name of a method in logs and metrics, where the set of names is bounded.
 pub(super) fn method_name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
@@ -200,7 +188,7 @@ pub(super) fn method_name(method: &Method) -> &'static str {
     }
 }
 
-/// The names that always lead to an address.
+/// The host names that an address has without configuration.
 fn own_names(address: SocketAddr) -> impl Iterator<Item = HostName> {
     let port = address.port();
     let mut names = vec![address.to_string()];

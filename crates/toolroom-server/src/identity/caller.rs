@@ -1,4 +1,4 @@
-//! Somebody who came in, and may do certain things.
+//! The caller of a request and its permissions.
 
 use std::sync::Arc;
 
@@ -13,12 +13,11 @@ use toolroom_tools::builtin::doctor::MANAGES_MACHINE;
 use super::permission::{Permission, Permissions};
 use super::token::EndUser;
 
-/// Who a request is from. Made by the doorkeeper alone.
+/// The caller of a request. Only the authenticator makes one.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
-    /// Whose data they see and make.
+    /// Project and user of the data it may use.
     pub(crate) scope: Scope,
-    /// Who they are.
     pub(crate) who: Who,
     permissions: Permissions,
 }
@@ -30,7 +29,7 @@ pub(crate) enum Who {
     Owner,
     /// A program with a key.
     Key(Arc<KeyRecord>),
-    /// A user of somebody's app, with a token that a key made.
+    /// A user of an app, with a token that a key created.
     EndUser(Arc<EndUser>),
 }
 
@@ -43,12 +42,11 @@ impl Caller {
         self.permissions.has(permission)
     }
 
-    /// All that they may do.
     pub(crate) const fn permissions(&self) -> Permissions {
         self.permissions
     }
 
-    /// Whether they may talk to this agent, and hear what it said. A token names the only one.
+    /// Whether it may use this agent and read its runs. A token names the only one.
     pub(crate) fn may_talk_to(&self, agent: &AgentId) -> bool {
         match &self.who {
             Who::EndUser(user) => user.agent == *agent,
@@ -56,7 +54,7 @@ impl Caller {
         }
     }
 
-    /// Whether this installation is theirs.
+    /// Whether it is the owner of the installation.
     pub(crate) const fn is_owner(&self) -> bool {
         matches!(self.who, Who::Owner)
     }
@@ -75,7 +73,7 @@ impl Caller {
         }
     }
 
-    /// With which rights they answer where operators do.
+    /// Its rights to answer approvals.
     pub(crate) fn responder(&self) -> Responder {
         match self.responder_as_caller() {
             Responder::Approver => Responder::Operator,
@@ -83,7 +81,7 @@ impl Caller {
         }
     }
 
-    /// With which rights they answer on the wire over which the call came: what the operator has to answer stays open there.
+    /// Its rights to answer on the connection of the call, where questions for the operator stay open.
     pub(crate) fn responder_as_caller(&self) -> Responder {
         match (self.may(Permission::Approve), self.may(Permission::Answer)) {
             (true, _) => Responder::Approver,
@@ -92,18 +90,18 @@ impl Caller {
         }
     }
 
-    /// Whether they may manage the local project, and with it what is about the whole machine.
+    /// Whether it may manage the local project, and with it the whole machine.
     pub(crate) fn manages_machine(&self) -> bool {
         self.may(Permission::Manage) && self.scope.project.as_str() == LOCAL_PROJECT
     }
 
-    /// What tools are told of their rights: a tool tells a caller no more than the caller's own requests would.
+    /// Its rights, for tools: a tool tells a caller no more than its own requests would.
     pub(crate) fn facts(&self) -> Map<String, Value> {
         let manages_machine = self.manages_machine().then(|| (MANAGES_MACHINE.to_owned(), Value::Bool(true)));
         manages_machine.into_iter().collect()
     }
 
-    /// Who it is, for what is counted and kept by caller.
+    /// A name for records and counters.
     pub(crate) fn name(&self) -> String {
         match &self.who {
             Who::Owner => "owner".to_owned(),

@@ -1,4 +1,4 @@
-//! Making, replacing and taking back keys, and making tokens: the same on every surface.
+//! Creates and rotates keys, and creates tokens, for every interface.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,35 +13,35 @@ use super::key::{Environment, NewKey, holds};
 use super::origin::WebOrigin;
 use super::permission::{Permission, Permissions};
 use super::project::{check_name, project};
-use super::token::{EndUser, LONGEST, TokenOrder, USUAL};
+use super::token::{DEFAULT_LIFETIME, EndUser, MAX_LIFETIME, TokenOrder};
 
-/// Most web pages that a key may name.
-const ORIGINS: usize = 100;
+/// Origins of one key.
+const MAX_ORIGINS: usize = 100;
 
-/// Keys of a project that hold at the same time.
-const KEYS: usize = 1_000;
+/// Valid keys of a project.
+const MAX_KEYS: usize = 1_000;
 
-/// Characters of a user's name.
+/// Longest name of a user.
 const USER_CHARS: usize = 200;
 
-/// Shortest span for which a token is of use.
-const SHORTEST: Duration = Duration::from_secs(10);
+/// Shortest lifetime of a token.
+const MIN_LIFETIME: Duration = Duration::from_secs(10);
 
-/// Why no key or token was made. Nothing has changed then.
+/// Why no key or token was created. Nothing has changed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum IssueError {
-    /// What is asked for makes no sense.
+    /// The order is invalid.
     #[error("{0}")]
     Order(String),
-    /// It names something that is not there.
+    /// It names something that does not exist.
     #[error("{0}")]
     Missing(String),
-    /// It does not go with how things stand.
+    /// It conflicts with the current state.
     #[error("{0}")]
-    Standing(String),
-    /// Whoever asks would get more than they have.
+    Conflict(String),
+    /// It asks for more permissions than the caller has.
     #[error("{0}")]
-    Beyond(String),
+    Forbidden(String),
     /// The database fails.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -50,15 +50,15 @@ pub(crate) enum IssueError {
     Seal(#[from] SealError),
 }
 
-/// A key that was just made.
+/// A new key.
 pub(crate) struct Issued {
     /// The whole key.
     pub(crate) key: String,
-    /// What is kept of it.
+    /// Its stored record.
     pub(crate) record: KeyRecord,
 }
 
-/// Makes a key. `giver` is what whoever asks may do themselves: nobody gives more.
+/// Creates a key with no more permissions than `giver`, those of the caller.
 pub(crate) async fn make_key(
     store: &Store,
     clock: &dyn Clock,
@@ -66,11 +66,11 @@ pub(crate) async fn make_key(
     giver: Permissions,
 ) -> Result<Issued, IssueError> {
     check_name(&new.name).map_err(IssueError::Order)?;
-    if new.origins.len() > ORIGINS {
-        return Err(IssueError::Order(format!("a key may name up to {ORIGINS} origins")));
+    if new.origins.len() > MAX_ORIGINS {
+        return Err(IssueError::Order(format!("a key may name up to {MAX_ORIGINS} origins")));
     }
     if new.permissions.is_empty() {
-        return Err(IssueError::Order("a key without a scope is good for nothing; name one".to_owned()));
+        return Err(IssueError::Order("a key needs at least one scope".to_owned()));
     }
     refuse_more_than(giver, &new.permissions)?;
     if project(store, new.project.as_str()).await?.is_none() {
@@ -78,10 +78,8 @@ pub(crate) async fn make_key(
         return Err(IssueError::Missing(text));
     }
     let (keys, now) = (store.keys(&new.project).await?, clock.now());
-    if keys.iter().filter(|key| holds(key, now)).count() >= KEYS {
-        return Err(IssueError::Standing(format!(
-            "a project has up to {KEYS} keys; revoke those nobody uses"
-        )));
+    if keys.iter().filter(|key| holds(key, now)).count() >= MAX_KEYS {
+        return Err(IssueError::Conflict(format!("a project has up to {MAX_KEYS} keys; revoke unused ones")));
     }
     let (key, record) = new.make(clock);
     store.add_key(record.clone(), None).await?;
@@ -90,15 +88,15 @@ pub(crate) async fn make_key(
 
 /// How a key is replaced.
 pub(crate) struct Rotation {
-    /// How long the old one holds beside the new one.
+    /// How long the old key stays valid.
     pub(crate) overlap: Duration,
-    /// Until when the new one holds.
+    /// When the new key expires.
     pub(crate) expires_at: Option<Timestamp>,
-    /// What the new one may do beside what the old one may.
+    /// Permissions of the new key in addition to those of the old one.
     pub(crate) added: Vec<Permission>,
 }
 
-/// Makes a key that may do what another may, and what is added to it; the other one soon holds no longer.
+/// Replaces a key. The old one expires after the overlap.
 pub(crate) async fn rotate_key(
     store: &Store,
     clock: &dyn Clock,
@@ -108,7 +106,10 @@ pub(crate) async fn rotate_key(
 ) -> Result<Issued, IssueError> {
     let now = clock.now();
     if !holds(old, now) {
-        return Err(IssueError::Standing(format!("`{}` no longer holds; make a new key", old.name)));
+        return Err(IssueError::Conflict(format!(
+            "`{}` has expired or was revoked; create a new key",
+            old.name
+        )));
     }
     let mut permissions: Vec<Permission> = permissions_of(old);
     permissions.extend(rotation.added);
@@ -128,7 +129,7 @@ pub(crate) async fn rotate_key(
     Ok(Issued { key, record })
 }
 
-/// What a key may do; names we do not know are left out.
+/// The permissions of a key, without unknown ones of a newer version.
 fn permissions_of(key: &KeyRecord) -> Vec<Permission> {
     key.permissions.iter().filter_map(|name| name.parse().ok()).collect()
 }
@@ -136,13 +137,13 @@ fn permissions_of(key: &KeyRecord) -> Vec<Permission> {
 fn refuse_more_than(giver: Permissions, wanted: &[Permission]) -> Result<(), IssueError> {
     match wanted.iter().find(|permission| !giver.has(**permission)) {
         None => Ok(()),
-        Some(permission) => Err(IssueError::Beyond(format!(
-            "you do not have the scope `{permission}`, so you cannot give it"
+        Some(permission) => Err(IssueError::Forbidden(format!(
+            "you cannot grant the scope `{permission}`, because you do not have it"
         ))),
     }
 }
 
-/// A key of a project by its id, the end of it, or its name among those that hold.
+/// A key of a project, by its id, the end of its id, or the name of a valid key.
 pub(crate) async fn find_key(
     store: &Store,
     clock: &dyn Clock,
@@ -158,13 +159,13 @@ pub(crate) async fn find_key(
     match (found.next(), found.next()) {
         (Some(only), None) => Ok(Arc::clone(only)),
         (Some(_), Some(_)) => {
-            Err(IssueError::Order(format!("several keys fit `{name}`; give more of the id")))
+            Err(IssueError::Order(format!("several keys match `{name}`; use more of the id")))
         }
         (None, _) => Err(IssueError::Missing(format!("there is no key `{name}`; see `toolroom keys`"))),
     }
 }
 
-/// Makes a token for an end user. The caller has made sure that the agent exists.
+/// Creates a token for an end user. The agent has to exist.
 pub(crate) fn make_token(
     seal: &dyn Seal,
     clock: &dyn Clock,
@@ -174,18 +175,20 @@ pub(crate) fn make_token(
     let TokenOrder { user, agent, origin, expires_in } = order;
     let is_user = !user.trim().is_empty() && !user.chars().any(char::is_control);
     if !is_user || user.chars().nth(USER_CHARS).is_some() {
-        return Err(IssueError::Order(format!("a user is one line of up to {USER_CHARS} characters")));
+        return Err(IssueError::Order(format!("`user` must be one line of up to {USER_CHARS} characters")));
     }
-    let lasts = expires_in.map_or(USUAL, Duration::from_secs);
-    if !(SHORTEST..=LONGEST).contains(&lasts) {
-        let (least, most) = (SHORTEST.as_secs(), LONGEST.as_secs());
-        return Err(IssueError::Order(format!("a token holds for {least} to {most} seconds")));
+    let lasts = expires_in.map_or(DEFAULT_LIFETIME, Duration::from_secs);
+    if !(MIN_LIFETIME..=MAX_LIFETIME).contains(&lasts) {
+        let (least, most) = (MIN_LIFETIME.as_secs(), MAX_LIFETIME.as_secs());
+        return Err(IssueError::Order(format!("a token must be valid for {least} to {most} seconds")));
     }
     if let Some(origin) = &origin
         && !key.origins.is_empty()
         && !key.origins.contains(&origin.to_string())
     {
-        return Err(IssueError::Beyond(format!("pages of `{origin}` may not use this key, nor its tokens")));
+        return Err(IssueError::Forbidden(format!(
+            "pages of `{origin}` may not use this key, nor its tokens"
+        )));
     }
     let expires_at = clock.now().after(lasts);
     let end_user = EndUser {

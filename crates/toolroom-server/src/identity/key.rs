@@ -1,4 +1,4 @@
-//! Keys: how they look, and how one is made. The whole key is shown once; what is kept cannot be turned back into it.
+//! The format of API keys. Only the hash of a key is stored.
 
 use std::str::FromStr;
 
@@ -12,17 +12,17 @@ use toolroom_store::KeyRecord;
 use super::origin::WebOrigin;
 use super::permission::Permission;
 
-/// How every key begins.
+/// Prefix of every key.
 pub(crate) const PREFIX: &str = "trk_";
 
-/// What a key is for. Test keys are told apart by how they look, so that nobody ships one.
+/// Where a key is used. It is part of the key, so that test keys are recognized before they are deployed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Environment {
-    /// The real thing.
+    /// Production.
     #[default]
     Prod,
-    /// Trying things out.
+    /// Tests.
     Test,
 }
 
@@ -43,7 +43,7 @@ impl FromStr for Environment {
     }
 }
 
-/// A key to be made.
+/// A key to create.
 pub(crate) struct NewKey {
     pub(crate) project: ProjectId,
     pub(crate) name: String,
@@ -54,11 +54,11 @@ pub(crate) struct NewKey {
 }
 
 impl NewKey {
-    /// The whole key, and what is kept of it.
+    /// The whole key and its record.
     pub(crate) fn make(self, clock: &dyn Clock) -> (String, KeyRecord) {
         let environment = self.environment.as_str();
-        let begin = format!("{PREFIX}{environment}_");
-        let key = format!("{begin}{}", secret_text(clock));
+        let prefix = format!("{PREFIX}{environment}_");
+        let key = format!("{prefix}{}", secret_text(clock));
         let tail: String = key.chars().skip(key.chars().count().saturating_sub(4)).collect();
         let permissions = Permission::ALL.into_iter().filter(|one| self.permissions.contains(one));
         let record = KeyRecord {
@@ -67,7 +67,7 @@ impl NewKey {
             name: self.name,
             environment: environment.to_owned(),
             sha256: hash_of(&key),
-            hint: format!("{begin}…{tail}"),
+            hint: format!("{prefix}…{tail}"),
             permissions: permissions.map(|permission| permission.as_str().to_owned()).collect(),
             origins: self.origins.iter().map(ToString::to_string).collect(),
             created_at: clock.now(),
@@ -77,17 +77,17 @@ impl NewKey {
     }
 }
 
-/// What a header shows, if it looks like one of our keys.
+/// The text, if it has the prefix of a key.
 pub(crate) fn key_of(text: &str) -> Option<&str> {
     text.starts_with(PREFIX).then_some(text)
 }
 
-/// Whether a key still holds.
+/// Whether a key has not expired.
 pub(crate) fn holds(key: &KeyRecord, now: Timestamp) -> bool {
     key.expires_at.is_none_or(|until| now < until)
 }
 
-/// A text that nobody guesses: 244 random bits.
+/// A secret of 244 random bits.
 pub(super) fn secret_text(clock: &dyn Clock) -> String {
     let letters = |id: Uuid| {
         let mut rest = id.as_u128();
@@ -101,14 +101,14 @@ pub(super) fn secret_text(clock: &dyn Clock) -> String {
     format!("{}{}", letters(clock.random_id()), letters(clock.random_id()))
 }
 
-/// What is kept of a secret text.
+/// The hash that is stored of a secret.
 pub(super) fn hash_of(text: &str) -> String {
     let digest = Sha256::digest(text);
     let mut digits = vec![0; 2 * digest.len()];
-    // At once, and not digit by digit: it happens for each request.
+    // Faster than `hex::encode`, because it runs for each request.
     match hex::encode_to_slice(digest, &mut digits).map(|()| String::from_utf8(digits)) {
         Ok(Ok(digits)) => digits,
-        // Whatever happens, no two texts have one hash.
+        // Never equal hashes for different secrets.
         Ok(Err(_)) | Err(_) => hex::encode(digest),
     }
 }
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_of_a_key_is_not_the_key() {
+    fn the_record_of_a_key_does_not_contain_the_key() {
         let new = || NewKey {
             project: ProjectId::new("shop"),
             name: "till".to_owned(),

@@ -1,4 +1,4 @@
-//! Web pages that may use a key, and the names under which we are reached.
+//! Origins of web pages, and host names of the server.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 #[schemars(with = "String", extend("pattern" = PATTERN))]
 pub(crate) struct WebOrigin(String);
 
-/// What one looks like. Of addresses in brackets the long form is told.
+/// Its pattern. IPv6 addresses only in their long form.
 const PATTERN: &str = "^https?://([A-Za-z0-9._-]{1,253}|\\[(::1|([0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4})\\])\
                        (:([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?$";
 
-/// Not an origin.
+/// Not a valid origin.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no origin; write scheme, host and port as in `https://shop.example`, without a path")]
+#[error("`{0}` is not an origin; use scheme, host and port without a path, such as `https://shop.example`")]
 pub(crate) struct OriginError(String);
 
 impl FromStr for WebOrigin {
@@ -60,19 +60,19 @@ impl From<WebOrigin> for String {
 }
 
 impl WebOrigin {
-    /// Whether a page of this origin was served under that name.
+    /// Whether its pages are served by this host.
     pub(crate) fn is_of(&self, host: &HostName) -> bool {
         self.0.split_once("://").is_some_and(|(_, own)| own == host.0)
     }
 }
 
-/// The name and port under which a request reaches us.
+/// A host name with its port.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct HostName(String);
 
-/// Not a name.
+/// Not a valid host name.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no host name; write a name or an address, with a port where it is not the usual one")]
+#[error("`{0}` is not a host name; use a name or an address, with a port unless it is the default one")]
 pub(crate) struct HostNameError(String);
 
 impl FromStr for HostName {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_ours_if_it_was_served_under_our_name() {
+    fn a_page_is_our_own_if_its_origin_is_our_host() {
         let host: HostName = "LOCALHOST:7300".parse().unwrap();
         assert!("http://localhost:7300".parse::<WebOrigin>().unwrap().is_of(&host));
         assert!(!"http://localhost:7301".parse::<WebOrigin>().unwrap().is_of(&host));

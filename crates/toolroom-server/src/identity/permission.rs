@@ -1,4 +1,4 @@
-//! What a key may do.
+//! Permissions, called scopes in every interface.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One thing that a key may do, or may not.
+/// A scope of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Permission {
@@ -16,25 +16,25 @@ pub(crate) enum Permission {
     Call,
     /// Talk to agents.
     Chat,
-    /// Answer questions about calls of its own, each for itself. A new key has it only where it is named.
+    /// Answer questions about its own calls, one call at a time. New keys have it only if it is named.
     Answer,
-    /// Make tokens for end users.
+    /// Create tokens for end users.
     Mint,
-    /// Change what the project is made of: switches, agents, memories, keys.
+    /// Change switches, agents, memories and keys of the project.
     Manage,
-    /// Answer every question as the operator, also for later calls. A new key has it only where it is named.
+    /// Answer every question as the operator, also for later calls. New keys have it only if it is named.
     Approve,
 }
 
 impl Permission {
-    /// All there are, the mildest first.
+    /// All permissions.
     pub(crate) const ALL: [Self; 7] =
         [Self::Read, Self::Call, Self::Chat, Self::Answer, Self::Mint, Self::Manage, Self::Approve];
 
-    /// What a new key may do where nothing is said.
-    pub(crate) const USUAL: [Self; 3] = [Self::Read, Self::Call, Self::Chat];
+    /// Permissions of a new key unless others are named.
+    pub(crate) const DEFAULT: [Self; 3] = [Self::Read, Self::Call, Self::Chat];
 
-    /// Its name on every wire.
+    /// Its public name.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -66,9 +66,9 @@ impl fmt::Display for Permission {
     }
 }
 
-/// There is no such permission.
+/// Not a permission.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no scope `{0}`; scopes are read, call, chat, answer, mint, manage and approve")]
+#[error("unknown scope `{0}`; scopes are read, call, chat, answer, mint, manage and approve")]
 pub(crate) struct UnknownPermission(String);
 
 impl FromStr for Permission {
@@ -80,12 +80,11 @@ impl FromStr for Permission {
     }
 }
 
-/// Several of them.
+/// A set of permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Permissions(u8);
 
 impl Permissions {
-    /// Whether this is among them.
     pub(crate) const fn has(self, permission: Permission) -> bool {
         self.0 & permission.bit() != 0
     }
@@ -102,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_permission_is_known_by_its_name_alone() {
+    fn a_permission_is_parsed_from_its_name_only() {
         for permission in Permission::ALL {
             assert_eq!(permission.as_str().parse(), Ok(permission));
             let others = Permission::ALL.into_iter().filter(|other| *other != permission);
@@ -111,6 +110,6 @@ mod tests {
         }
         assert!("Read".parse::<Permission>().is_err());
         let named_only = [Permission::Answer, Permission::Approve];
-        assert!(named_only.iter().all(|permission| !Permission::USUAL.contains(permission)));
+        assert!(named_only.iter().all(|permission| !Permission::DEFAULT.contains(permission)));
     }
 }

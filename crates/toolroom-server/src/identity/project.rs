@@ -1,4 +1,4 @@
-//! Projects: which there are, and how one may be called.
+//! Projects and the rules for their names.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,28 +6,28 @@ use toolroom::clock::Timestamp;
 use toolroom::scope::{LOCAL_PROJECT, ProjectId};
 use toolroom_store::{ProjectRecord, Store, StoreError};
 
-/// Longest id, in characters.
+/// Longest id.
 const ID_CHARS: usize = 64;
 
-/// Longest name, in characters.
+/// Longest name.
 const NAME_CHARS: usize = 100;
 
-/// A project, as everybody is told about it.
+/// A project, as interfaces show it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Project {
     /// Its id.
     pub(crate) id: ProjectId,
-    /// What people call it.
+    /// Display name.
     pub(crate) name: String,
-    /// Whether its callers may use the tools that reach into this machine.
+    /// Whether its callers may use host tools.
     pub(crate) host_tools: bool,
-    /// When it was made: microseconds since the Unix epoch; the local one was always there.
+    /// When it was created: microseconds since the Unix epoch. Absent for `local`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) created_at: Option<Timestamp>,
 }
 
 impl Project {
-    /// The project of the person whose machine it is. It always exists, and has all of the machine.
+    /// The project of the owner of the machine. It always exists and has host tools.
     fn local(name: Option<String>) -> Self {
         Self {
             id: ProjectId::default(),
@@ -37,7 +37,7 @@ impl Project {
         }
     }
 
-    fn of(record: &ProjectRecord) -> Self {
+    fn from_record(record: &ProjectRecord) -> Self {
         match record.id.as_str() {
             LOCAL_PROJECT => Self::local(Some(record.name.clone())),
             _ => Self {
@@ -49,16 +49,16 @@ impl Project {
         }
     }
 
-    /// What is kept of it.
+    /// Its stored record.
     pub(crate) fn record(self, now: Timestamp) -> ProjectRecord {
         let Self { id, name, host_tools, created_at } = self;
         ProjectRecord { id, name, host_tools, created_at: created_at.unwrap_or(now) }
     }
 }
 
-/// Every project by id, the local one among them.
+/// Every project by id, including `local`.
 pub(crate) async fn projects(store: &Store) -> Result<Vec<Project>, StoreError> {
-    let mut projects: Vec<Project> = store.projects().await?.iter().map(Project::of).collect();
+    let mut projects: Vec<Project> = store.projects().await?.iter().map(Project::from_record).collect();
     if !projects.iter().any(|project| project.id.as_str() == LOCAL_PROJECT) {
         projects.push(Project::local(None));
     }
@@ -66,32 +66,32 @@ pub(crate) async fn projects(store: &Store) -> Result<Vec<Project>, StoreError> 
     Ok(projects)
 }
 
-/// The project of that id.
+/// The project of this id.
 pub(crate) async fn project(store: &Store, id: &str) -> Result<Option<Project>, StoreError> {
     Ok(projects(store).await?.into_iter().find(|project| project.id.as_str() == id))
 }
 
-/// Whether a new project may have this id. It is part of paths and names.
+/// Whether this is a valid id, which is part of paths and names.
 pub(crate) fn check_project_id(id: &str) -> Result<(), String> {
     let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
     match !id.is_empty() && id.len() <= ID_CHARS && id.chars().all(is_letter) {
         true => Ok(()),
         false => Err(format!(
-            "a project's id has up to {ID_CHARS} small letters, digits, `-` and `_`; `{id}` is none"
+            "`{id}` is not a project id; use up to {ID_CHARS} lower-case letters, digits, `-` and `_`"
         )),
     }
 }
 
-/// What a name looks like, beside its length: one line, not blank.
+/// Pattern of a name: one line, not blank.
 pub(crate) const NAME_PATTERN: &str =
     r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$";
 
-/// Whether something may have this name: a key, or a project.
+/// Whether this is a valid name of a key or a project.
 pub(crate) fn check_name(name: &str) -> Result<(), String> {
     let is_one_line = !name.trim().is_empty() && !name.chars().any(char::is_control);
     match is_one_line && name.chars().nth(NAME_CHARS).is_none() {
         true => Ok(()),
-        false => Err(format!("a name has to be one line of up to {NAME_CHARS} characters")),
+        false => Err(format!("a name must be one line of up to {NAME_CHARS} characters")),
     }
 }
 

@@ -1,9 +1,11 @@
-//! Taking connections, and letting go of them in order.
+//! Accepts connections and serves HTTP/1 on them.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
 use axum::http::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -13,61 +15,62 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use toolroom_host::listen::Listener;
+use tower_service::Service as _;
 
-use crate::http::connections::runtime::Elsewhere;
-use crate::http::connections::write_timeout::Outgoing;
-use crate::http::reception::Reception;
+use crate::http::connections::runtime::ConnectionTimers;
+use crate::http::connections::write_timeout::WriteTimeout;
 
-/// Connections at the same time. Who comes later waits to be taken.
-const CONNECTIONS: usize = 4096;
+/// Open connections. Further ones wait to be accepted.
+const MAX_CONNECTIONS: usize = 4096;
 
-/// The longest somebody may take to say what they want.
+/// The longest a client may take to send the head of a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The largest head of a request.
 const HEAD_BYTES: usize = 64 * 1024;
 
-/// How long to wait when no connection can be taken.
-const PAUSE: Duration = Duration::from_millis(100);
+/// Pause after a connection could not be accepted.
+const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
-/// How long open requests may take once we are asked to end.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+/// How long open requests may take after shutdown begins.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
-/// Serves connections until `ending`, then finishes those that are open. How long somebody takes is measured elsewhere.
+/// Serves connections until `ending`, then finishes the open ones.
 pub(crate) async fn serve(
     listener: Listener,
-    reception: Reception,
-    elsewhere: Elsewhere,
+    router: Router,
+    timers: ConnectionTimers,
     ending: CancellationToken,
 ) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let open = TaskTracker::new();
     loop {
-        let taken = tokio::select! {
+        let accepted = tokio::select! {
             () = ending.cancelled() => break,
-            taken = async {
-                let place = Arc::clone(&places).acquire_owned().await;
-                (place, listener.accept().await)
-            } => taken,
+            accepted = async {
+                let permit = Arc::clone(&permits).acquire_owned().await;
+                (permit, listener.accept().await)
+            } => accepted,
         };
-        let (place, (stream, peer)) = match taken {
-            (Ok(place), Ok(connection)) => (place, connection),
+        let (permit, (stream, peer)) = match accepted {
+            (Ok(permit), Ok(connection)) => (permit, connection),
             (Ok(_), Err(error)) => {
-                tracing::warn!("no connection can be taken: {error}");
-                tokio::time::sleep(PAUSE).await;
+                tracing::warn!("cannot accept a connection: {error}");
+                tokio::time::sleep(ACCEPT_RETRY).await;
                 continue;
             }
             (Err(_), _) => break,
         };
-        let (reception, timer, ending) = (reception.clone(), elsewhere.of_connection(), ending.clone());
+        let (router, timer, ending) = (router.clone(), timers.timer(), ending.clone());
         open.spawn(async move {
             let service = service_fn(move |request: Request<Incoming>| {
-                let received = reception.clone().receive(peer, request);
-                async move { Ok::<_, Infallible>(received.await) }
+                let mut request = request.map(Body::new);
+                request.extensions_mut().insert(ConnectInfo(peer));
+                router.clone().call(request)
             });
             let mut builder = http1::Builder::new();
             builder.timer(timer).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_BYTES);
-            let stream = TokioIo::new(Outgoing::new(stream));
+            let stream = TokioIo::new(WriteTimeout::new(stream));
             let mut connection = std::pin::pin!(builder.serve_connection(stream, service));
             let served = tokio::select! {
                 biased;
@@ -80,11 +83,11 @@ pub(crate) async fn serve(
             if let Err(error) = served {
                 tracing::debug!("a connection ended early: {error}");
             }
-            drop(place);
+            drop(permit);
         });
     }
     open.close();
-    if tokio::time::timeout(PATIENCE, open.wait()).await.is_err() {
-        tracing::warn!("{} connections were cut off", open.len());
+    if tokio::time::timeout(SHUTDOWN_GRACE, open.wait()).await.is_err() {
+        tracing::warn!("closed {} connections that were still open", open.len());
     }
 }

@@ -1,9 +1,8 @@
-//! Where connections are served: on threads of their own, apart from what always waits for a time.
+//! A runtime for connections, apart from recurring timers (decision 27).
 //!
-//! A thread that sleeps until a certain time has the system set a timer, which is taken back when a request comes first.
-//! That costs the request about a microsecond, and somebody always waits for a time in here: for rows to gather, for the
-//! next look around. They do so on the other threads. On these only what a request has begun waits for one: a stream that
-//! is kept alive, a run.
+//! A worker thread that sleeps until a deadline sets a timer of the operating system, and cancels it when a request comes
+//! first. That costs the request about a microsecond. So recurring work (batches of rows, periodic checks, timeouts of
+//! request heads) stays on the main runtime; this one has deadlines only while a request needs one.
 
 use std::io;
 use std::pin::Pin;
@@ -15,25 +14,25 @@ use hyper::rt::{Sleep, Timer};
 use hyper_util::rt::TokioTimer;
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// The threads that serve connections; whatever they still do ends with this value.
-pub(crate) struct Front {
+/// The runtime that serves connections. Its tasks end when it is dropped.
+pub(crate) struct ConnectionRuntime {
     handle: Handle,
-    /// None once it ends.
-    threads: Option<Runtime>,
+    /// `None` while it is dropped.
+    runtime: Option<Runtime>,
 }
 
-impl Front {
+impl ConnectionRuntime {
     /// # Errors
     /// When no thread can be started.
-    pub(crate) fn open() -> io::Result<Self> {
-        let threads = Builder::new_multi_thread().thread_name("front").enable_all().build()?;
-        Ok(Self { handle: threads.handle().clone(), threads: Some(threads) })
+    pub(crate) fn start() -> io::Result<Self> {
+        let runtime = Builder::new_multi_thread().thread_name("connections").enable_all().build()?;
+        Ok(Self { handle: runtime.handle().clone(), runtime: Some(runtime) })
     }
 
-    /// Does something there, and waits for it here.
+    /// Runs `work` there and waits for it here.
     ///
     /// # Errors
-    /// When it broke in the middle.
+    /// When it panics.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -42,37 +41,37 @@ impl Front {
     }
 }
 
-impl Drop for Front {
+impl Drop for ConnectionRuntime {
     fn drop(&mut self) {
-        // Waiting for its threads would keep one of ours from its work.
-        if let Some(threads) = self.threads.take() {
-            threads.shutdown_background();
+        // A normal drop would block a thread of the main runtime.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
         }
     }
 }
 
-/// Where times are waited for on other threads than those that serve.
+/// Creates timers on another runtime than the one that serves connections.
 #[derive(Debug, Clone)]
-pub(crate) struct Elsewhere(Handle);
+pub(crate) struct ConnectionTimers(Handle);
 
-impl Elsewhere {
-    /// On the threads of whoever calls this.
+impl ConnectionTimers {
+    /// On the current runtime.
     pub(crate) fn here() -> Self {
         Self(Handle::current())
     }
 
-    /// For one connection, which waits for one time at once.
-    pub(crate) fn of_connection(&self) -> ConnectionTimer {
-        let _there = self.0.enter();
-        ConnectionTimer(Arc::new(Mutex::new(Box::pin(tokio::time::sleep(RINGS_AGAIN)))))
+    /// The timer of one connection, which waits for one deadline at a time.
+    pub(crate) fn timer(&self) -> ConnectionTimer {
+        let _runtime = self.0.enter();
+        ConnectionTimer(Arc::new(Mutex::new(Box::pin(tokio::time::sleep(IDLE_INTERVAL)))))
     }
 }
 
-/// When a timer rings that nobody has set.
-const RINGS_AGAIN: Duration = Duration::from_mins(1);
+/// When a timer without a deadline fires.
+const IDLE_INTERVAL: Duration = Duration::from_mins(1);
 
-/// The timer of one connection. It is not set anew for each request: when it rings too early, it is set to what is waited for
-/// by then.
+/// The timer of one connection. It is not reset for each request: when it fires too early, it is set to the current
+/// deadline.
 #[derive(Debug, Clone)]
 pub(crate) struct ConnectionTimer(Arc<Mutex<Pin<Box<tokio::time::Sleep>>>>);
 
@@ -82,7 +81,7 @@ impl Timer for ConnectionTimer {
     }
 
     fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Sleep>> {
-        Box::pin(Until { deadline: deadline.into(), timer: self.clone() })
+        Box::pin(Deadline { deadline: deadline.into(), timer: self.clone() })
     }
 
     fn now(&self) -> Instant {
@@ -90,15 +89,15 @@ impl Timer for ConnectionTimer {
     }
 }
 
-/// A time that somebody waits for.
-struct Until {
+/// Resolves at its time.
+struct Deadline {
     deadline: tokio::time::Instant,
     timer: ConnectionTimer,
 }
 
-impl Sleep for Until {}
+impl Sleep for Deadline {}
 
-impl Future for Until {
+impl Future for Deadline {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
@@ -123,10 +122,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_waited_for_elsewhere_comes_here_in_time() {
-        let elsewhere = Builder::new_multi_thread().worker_threads(1).enable_time().build().unwrap();
-        let timer = elsewhere.block_on(async { Elsewhere::here().of_connection() });
-        // Without times of its own.
+    fn a_deadline_on_another_runtime_wakes_this_one_in_time() {
+        let main = Builder::new_multi_thread().worker_threads(1).enable_time().build().unwrap();
+        let timer = main.block_on(async { ConnectionTimers::here().timer() });
+        // Without a timer of its own.
         let here = Builder::new_current_thread().build().unwrap();
         here.block_on(async {
             for wait in [3, 1, 2].map(Duration::from_millis) {
@@ -138,23 +137,23 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_timer_that_rings_too_early_is_set_to_what_is_waited_for() {
-        let timer = Elsewhere::here().of_connection();
+    async fn a_timer_that_fires_early_is_set_to_the_deadline() {
+        let timer = ConnectionTimers::here().timer();
         let began = tokio::time::Instant::now();
-        // Nobody waits for it to its end, as when a request comes in time.
+        // Dropped before its end, as when a request comes in time.
         for _ in 0..100 {
-            let mut until = timer.sleep(15 * RINGS_AGAIN);
-            assert!(poll_fn(|context| Poll::Ready(until.as_mut().poll(context).is_pending())).await);
-            tokio::time::advance(RINGS_AGAIN).await;
+            let mut deadline = timer.sleep(15 * IDLE_INTERVAL);
+            assert!(poll_fn(|context| Poll::Ready(deadline.as_mut().poll(context).is_pending())).await);
+            tokio::time::advance(IDLE_INTERVAL).await;
         }
-        timer.sleep(2 * RINGS_AGAIN).await;
-        assert_eq!(began.elapsed().as_secs(), 102 * RINGS_AGAIN.as_secs());
+        timer.sleep(2 * IDLE_INTERVAL).await;
+        assert_eq!(began.elapsed().as_secs(), 102 * IDLE_INTERVAL.as_secs());
     }
 
     #[tokio::test]
-    async fn what_breaks_there_is_told_here() {
-        let front = Front::open().unwrap();
-        assert_eq!(front.run(async { 7 }).await.unwrap(), 7);
-        assert!(front.run(async { panic!("a mistake") }).await.is_err());
+    async fn a_panic_on_the_runtime_is_an_error() {
+        let runtime = ConnectionRuntime::start().unwrap();
+        assert_eq!(runtime.run(async { 7 }).await.unwrap(), 7);
+        assert!(runtime.run(async { panic!("a mistake") }).await.is_err());
     }
 }

@@ -1,6 +1,6 @@
-//! What we say on a connection: in one piece where it is short, and not for ever where nobody reads it.
+//! Writes to a connection: short responses in one piece, and with a timeout.
 //!
-//! What was said to somebody who has stopped reading would be held for as long as they like, and so would their place.
+//! Without the timeout a client that stops reading would hold its response and its permit for as long as it likes.
 
 use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::pin::Pin;
@@ -10,42 +10,42 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// Whoever takes nothing for so long has gone.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// A client that reads nothing for this long is disconnected.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What is no longer than this is said in one piece: handing the system several costs it more than putting them together costs us.
-const SHORT: usize = 1_024;
+/// Up to this size, pieces are copied together: that costs less than a vectored write.
+const MAX_COALESCED: usize = 1_024;
 
-/// A connection that is given up when nothing can be written to it for a while.
-pub(crate) struct Outgoing<S> {
+/// A connection whose writes fail after a timeout.
+pub(crate) struct WriteTimeout<S> {
     stream: S,
-    patience: Duration,
-    /// Runs out while we wait for the other side.
-    waiting: Option<Pin<Box<Sleep>>>,
+    timeout: Duration,
+    /// Runs while the client does not read.
+    stalled: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S: AsyncWrite + Unpin> Outgoing<S> {
+impl<S: AsyncWrite + Unpin> WriteTimeout<S> {
     pub(crate) const fn new(stream: S) -> Self {
-        Self { stream, patience: PATIENCE, waiting: None }
+        Self { stream, timeout: TIMEOUT, stalled: None }
     }
 
-    /// Tries to write, and counts how long that has not been possible.
-    fn attempt<T>(
+    /// Writes, or fails once writing was impossible for the timeout.
+    fn write_in_time<T>(
         &mut self,
         context: &mut Context<'_>,
         write: impl FnOnce(Pin<&mut S>, &mut Context<'_>) -> Poll<Result<T>>,
     ) -> Poll<Result<T>> {
         if let Poll::Ready(written) = write(Pin::new(&mut self.stream), context) {
-            self.waiting = None;
+            self.stalled = None;
             return Poll::Ready(written);
         }
-        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(self.patience)));
-        ready!(waiting.as_mut().poll(context));
-        Poll::Ready(Err(Error::new(ErrorKind::TimedOut, "the other side does not read")))
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(self.timeout)));
+        ready!(stalled.as_mut().poll(context));
+        Poll::Ready(Err(Error::new(ErrorKind::TimedOut, "the client does not read")))
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Outgoing<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -55,9 +55,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Outgoing<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Outgoing<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
-        self.attempt(context, |stream, context| stream.poll_write(context, bytes))
+        self.write_in_time(context, |stream, context| stream.poll_write(context, bytes))
     }
 
     fn poll_write_vectored(
@@ -65,10 +65,12 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Outgoing<S> {
         context: &mut Context<'_>,
         pieces: &[IoSlice<'_>],
     ) -> Poll<Result<usize>> {
-        let mut short = [0; SHORT];
-        match together(pieces, &mut short) {
+        let mut buffer = [0; MAX_COALESCED];
+        match coalesce(pieces, &mut buffer) {
             Some(whole) => self.poll_write(context, whole),
-            None => self.attempt(context, |stream, context| stream.poll_write_vectored(context, pieces)),
+            None => {
+                self.write_in_time(context, |stream, context| stream.poll_write_vectored(context, pieces))
+            }
         }
     }
 
@@ -77,23 +79,23 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Outgoing<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
-        self.attempt(context, S::poll_flush)
+        self.write_in_time(context, S::poll_flush)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
-        self.attempt(context, S::poll_shutdown)
+        self.write_in_time(context, S::poll_shutdown)
     }
 }
 
-/// Several pieces as one, if there is room for them.
-fn together<'a>(pieces: &[IoSlice<'_>], room: &'a mut [u8]) -> Option<&'a [u8]> {
+/// Copies the pieces together if they fit.
+fn coalesce<'a>(pieces: &[IoSlice<'_>], buffer: &'a mut [u8]) -> Option<&'a [u8]> {
     let mut filled = 0;
     for piece in pieces {
         let end = filled + piece.len();
-        room.get_mut(filled..end)?.copy_from_slice(piece);
+        buffer.get_mut(filled..end)?.copy_from_slice(piece);
         filled = end;
     }
-    room.get(..filled)
+    buffer.get(..filled)
 }
 
 #[cfg(test)]
@@ -103,23 +105,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_short_is_put_together() {
-        let mut room = [0; 4];
-        let mut put = |pieces: &[&[u8]]| {
+    fn short_pieces_are_coalesced() {
+        let mut buffer = [0; 4];
+        let mut copied = |pieces: &[&[u8]]| {
             let pieces: Vec<_> = pieces.iter().map(|piece| IoSlice::new(piece)).collect();
-            together(&pieces, &mut room).map(<[u8]>::to_vec)
+            coalesce(&pieces, &mut buffer).map(<[u8]>::to_vec)
         };
-        assert_eq!(put(&[b"a", b"", b"bc"]), Some(b"abc".to_vec()));
-        assert_eq!(put(&[b"ab", b"cd"]), Some(b"abcd".to_vec()));
-        assert_eq!(put(&[]), Some(Vec::new()));
-        assert_eq!(put(&[b"ab", b"cde"]), None);
+        assert_eq!(copied(&[b"a", b"", b"bc"]), Some(b"abc".to_vec()));
+        assert_eq!(copied(&[b"ab", b"cd"]), Some(b"abcd".to_vec()));
+        assert_eq!(copied(&[]), Some(Vec::new()));
+        assert_eq!(copied(&[b"ab", b"cde"]), None);
     }
 
     #[tokio::test]
-    async fn what_is_said_in_pieces_arrives_in_order() {
-        let (ours, mut theirs) = duplex(4 * SHORT);
-        let mut stream = Outgoing::new(ours);
-        for length in [1, SHORT / 2, SHORT / 2 + 1, SHORT + 1] {
+    async fn pieces_arrive_in_order() {
+        let (ours, mut theirs) = duplex(4 * MAX_COALESCED);
+        let mut stream = WriteTimeout::new(ours);
+        for length in [1, MAX_COALESCED / 2, MAX_COALESCED / 2 + 1, MAX_COALESCED + 1] {
             let (head, body) = (vec![b'h'; length], vec![b'b'; length]);
             let pieces = [IoSlice::new(&head), IoSlice::new(&[]), IoSlice::new(&body)];
             assert_eq!(stream.write_vectored(&pieces).await.unwrap(), 2 * length);
@@ -130,12 +132,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_stops_reading_is_given_up() {
+    async fn a_client_that_stops_reading_is_disconnected() {
         let (ours, mut theirs) = duplex(10);
-        let mut stream = Outgoing { patience: Duration::from_millis(1), ..Outgoing::new(ours) };
+        let mut stream = WriteTimeout { timeout: Duration::from_millis(1), ..WriteTimeout::new(ours) };
         stream.write_all(&[0; 10]).await.unwrap();
         assert_eq!(stream.write_all(b"more").await.unwrap_err().kind(), ErrorKind::TimedOut);
-        // Whoever reads again after all is not held to what was.
+        // Reading again resets the timeout.
         theirs.read_exact(&mut [0; 10]).await.unwrap();
         stream.write_all(&[0; 10]).await.unwrap();
     }

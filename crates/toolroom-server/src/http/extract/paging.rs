@@ -1,87 +1,93 @@
-//! Long lists, one page after the other.
+//! Paging of lists.
 
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::http::extract::Query;
 use crate::http::problem::Problem;
 
-/// So many where nobody says.
-const USUAL: u32 = 50;
+/// Default page size.
+const DEFAULT_LIMIT: u32 = 50;
 
-/// The most of one page.
-const MOST: u32 = 200;
+/// Largest page size.
+const MAX_LIMIT: u32 = 200;
 
-/// Which part of a list is wanted.
+/// The query of a list.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct PageQuery {
-    /// At most so many.
+    /// Maximum number of entries.
     #[schemars(range(min = 1, max = 200))]
     limit: Option<u32>,
-    /// Where the page before ended: its `next_cursor`.
+    /// The `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-impl PageQuery {
-    pub(crate) fn page(self) -> Result<Page, Problem> {
-        Page::new(self.limit, self.cursor.as_deref())
+impl<S: Send + Sync> FromRequestParts<S> for Page {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Query(PageQuery { limit, cursor }) = Query::from_request_parts(parts, state).await?;
+        Self::new(limit, cursor.as_deref())
     }
 }
 
-/// A part of a list.
+/// A page of a list.
 #[derive(Debug)]
 pub(crate) struct Page {
     limit: usize,
-    /// The id behind which it begins.
+    /// The id after which it begins.
     pub(crate) after: Option<String>,
 }
 
 impl Page {
     pub(crate) fn new(limit: Option<u32>, cursor: Option<&str>) -> Result<Self, Problem> {
-        let limit = limit.unwrap_or(USUAL);
-        if !(1..=MOST).contains(&limit) {
-            return Err(Problem::bad_request(format!("`limit` is a number from 1 to {MOST}")));
+        let limit = limit.unwrap_or(DEFAULT_LIMIT);
+        if !(1..=MAX_LIMIT).contains(&limit) {
+            return Err(Problem::bad_request(format!("`limit` must be a number from 1 to {MAX_LIMIT}")));
         }
         let read = |cursor: &str| {
             let bytes = URL_SAFE_NO_PAD.decode(cursor).ok()?;
             String::from_utf8(bytes).ok().filter(|id| !id.is_empty())
         };
-        let after = cursor.map(|cursor| read(cursor).ok_or_else(not_ours)).transpose()?;
+        let after = cursor.map(|cursor| read(cursor).ok_or_else(invalid_cursor)).transpose()?;
         Ok(Self { limit: usize::try_from(limit).unwrap_or(usize::MAX), after })
     }
 
-    /// One more than a page, which tells whether there is another.
-    pub(crate) fn and_one_more(&self) -> u32 {
-        u32::try_from(self.limit).unwrap_or(MOST).saturating_add(1)
+    /// One more than the page size: shows whether another page follows.
+    pub(crate) fn lookahead(&self) -> u32 {
+        u32::try_from(self.limit).unwrap_or(MAX_LIMIT).saturating_add(1)
     }
 
-    /// Cuts what is more than a page; says where the next one begins.
-    pub(crate) fn cut<T, P: AsRef<[u8]>>(
+    /// Truncates to one page. Returns the cursor of the next one.
+    pub(crate) fn truncate<T, P: AsRef<[u8]>>(
         &self,
         items: &mut Vec<T>,
-        place: impl Fn(&T) -> P,
+        position: impl Fn(&T) -> P,
     ) -> Option<String> {
         if items.len() <= self.limit {
             return None;
         }
         items.truncate(self.limit);
-        items.last().map(|last| URL_SAFE_NO_PAD.encode(place(last)))
+        items.last().map(|last| URL_SAFE_NO_PAD.encode(position(last)))
     }
 
-    /// The part of a whole list, which is put in the order of its ids.
-    pub(crate) fn of<T>(&self, mut items: Vec<T>, id: impl Fn(&T) -> &str) -> (Vec<T>, Option<String>) {
+    /// This page of a whole list, ordered by id, and the cursor of the next one.
+    pub(crate) fn slice<T>(&self, mut items: Vec<T>, id: impl Fn(&T) -> &str) -> (Vec<T>, Option<String>) {
         items.retain(|item| self.after.as_deref().is_none_or(|after| id(item) > after));
         items.sort_by(|one, other| id(one).cmp(id(other)));
-        let next = self.cut(&mut items, |item| id(item).to_owned());
+        let next = self.truncate(&mut items, |item| id(item).to_owned());
         (items, next)
     }
 }
 
-/// Somebody made up where a page ended, or what was there is gone.
-pub(crate) fn not_ours() -> Problem {
-    Problem::bad_request("this `cursor` is none of ours; take the `next_cursor` of a page")
+/// For a cursor that is made up, or whose entry is gone.
+pub(crate) fn invalid_cursor() -> Problem {
+    Problem::bad_request("invalid `cursor`; use the `next_cursor` of a page")
 }
 
 #[cfg(test)]
@@ -89,12 +95,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_hold_everything_once_whatever_comes_and_goes_between() {
+    fn pages_hold_every_entry_once_while_entries_are_removed() {
         let mut all: Vec<String> = (0..25).map(|number| format!("{number:02}")).collect();
         let (mut seen, mut cursor) = (Vec::new(), None::<String>);
         loop {
             let page = Page::new(Some(10), cursor.as_deref()).unwrap();
-            let (items, next) = page.of(all.clone(), String::as_str);
+            let (items, next) = page.slice(all.clone(), String::as_str);
             seen.extend(items);
             all.retain(|id| id != "09" && id != "00");
             let Some(next) = next else { break };

@@ -1,8 +1,7 @@
-//! Who really sent a request that came through a proxy.
+//! The address of the client behind trusted proxies (`X-Forwarded-For`).
 //!
-//! Each proxy puts the address it saw behind those that were there. So the list is read from its end, for as long as
-//! the addresses are those of proxies we trust: the first other one is who came to them. What stands before it was
-//! written by whoever that is, and means nothing.
+//! Each proxy appends the address it saw. So the list is read from its end while the addresses are trusted proxies; the
+//! first other address is the client. Entries before it were written by the client and mean nothing.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -22,35 +21,35 @@ const PROXY_HEADERS: &str = "
     x-remote-ip x-scheme x-sucuri-clientip x-varnish x-vercel-*
 ";
 
-/// Where a request comes from that `peer` handed to us.
-pub(crate) fn sender(peer: IpAddr, headers: &HeaderMap, trusted: &[AddressRange]) -> IpAddr {
+/// The client of a request that was received from `peer`.
+pub(crate) fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[AddressRange]) -> IpAddr {
     let is_proxy = |address: IpAddr| trusted.iter().any(|range| range.holds(address));
-    let mut sender = peer.to_canonical();
-    if !is_proxy(sender) {
-        return sender;
+    let mut client = peer.to_canonical();
+    if !is_proxy(client) {
+        return client;
     }
     let lists: Vec<&str> = headers.get_all(HEADER).iter().map(|list| list.to_str().unwrap_or("")).collect();
     let mut named = lists.iter().rev().flat_map(|list| list.rsplit(','));
-    while is_proxy(sender) {
-        // Who says nothing, or nothing we can read, speaks for themselves.
+    while is_proxy(client) {
+        // A proxy that appends nothing readable counts as the client.
         let Some(before) = named.next().and_then(|text| address(text.trim())) else { break };
-        sender = before;
+        client = before;
     }
-    sender
+    client
 }
 
 /// Whether a header shows that a proxy forwarded the request. Its value does not matter.
 pub(crate) fn is_proxied(headers: &HeaderMap) -> bool {
-    let is_of_proxy = |name: &str| {
+    let is_proxy_header = |name: &str| {
         PROXY_HEADERS.split_whitespace().any(|header| match header.strip_suffix('*') {
             Some(beginning) => name.starts_with(beginning),
             None => name == header,
         })
     };
-    headers.keys().any(|name| is_of_proxy(name.as_str()))
+    headers.keys().any(|name| is_proxy_header(name.as_str()))
 }
 
-/// An address, which some proxies write with a port.
+/// An address. Some proxies append the port.
 fn address(text: &str) -> Option<IpAddr> {
     let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
     let whole = bare.parse().or_else(|_| text.parse().map(|address: SocketAddr| address.ip()));
@@ -71,11 +70,11 @@ mod tests {
         }
         let trusted: Vec<AddressRange> =
             trusted.iter().map(|range| AddressRange::try_from((*range).to_owned()).unwrap()).collect();
-        sender(peer.parse().unwrap(), &headers, &trusted).to_string()
+        client(peer.parse().unwrap(), &headers, &trusted).to_string()
     }
 
     #[test]
-    fn a_proxy_is_believed_and_nobody_else() {
+    fn only_trusted_proxies_are_believed() {
         let proxies = &["10.0.0.0/8", "::1"];
         for (peer, lists, sender) in [
             ("10.0.0.1", &["192.0.2.7"] as &[&str], "192.0.2.7"),
@@ -96,7 +95,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_a_stranger_writes_changes_nothing(
+        fn entries_of_the_client_change_nothing(
             written in "[0-9a-f:., \\[\\]]{0,60}",
             last in any::<u32>().prop_map(|bits| IpAddr::from(bits.to_be_bytes())),
         ) {
@@ -105,7 +104,7 @@ mod tests {
             let mut headers = HeaderMap::new();
             headers.insert(HEADER, HeaderValue::from_str(&list).unwrap());
             prop_assume!(!trusted.holds(last));
-            prop_assert_eq!(sender("10.0.0.1".parse().unwrap(), &headers, &[trusted]), last);
+            prop_assert_eq!(client("10.0.0.1".parse().unwrap(), &headers, &[trusted]), last);
         }
     }
 }

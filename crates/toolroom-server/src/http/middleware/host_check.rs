@@ -1,34 +1,21 @@
-//! The gate: every request passes here first, whatever it asks for.
+//! `Host` and `Origin`: is the request meant for this server, and which page sent it.
 //!
-//! Is it meant for us (`Host`), and does it come from a page that could be allowed to speak to us (`Origin`). Who it is, and
-//! whether there is a place for it, comes later, at the entrance of a route.
+//! Whether a foreign page may use the caller's key is checked by authentication.
 
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
+use axum::extract::{Extension, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::http::door::Door;
-use crate::http::door::Inside;
-use crate::http::door::Visitor;
-use crate::http::middleware::authenticate;
+use crate::http::extract::ForeignOrigin;
 use crate::http::middleware::idempotency;
-use crate::http::middleware::permits::TakenPlace;
 use crate::http::problem::Problem;
 use crate::http::server::Server;
-use crate::identity::{HostName, Unidentified, WebOrigin};
+use crate::identity::{AuthenticationError, HostName, WebOrigin};
 
-/// The page a request comes from, if it is not one of ours.
-#[derive(Debug, Clone)]
-pub(crate) struct ForeignPage(pub(crate) Option<WebOrigin>);
-
-/// A place among those who are worked for. Whoever goes on working when the sender is gone keeps it.
-#[derive(Debug, Clone)]
-pub(crate) struct Place(pub(crate) Arc<TakenPlace>);
-
-/// What nobody may say twice: another reader would go by the other one.
-const SAID_ONCE: [HeaderName; 8] = [
+/// Headers that may not be repeated: a proxy could go by the other value.
+const UNIQUE: [HeaderName; 8] = [
     header::AUTHORIZATION,
     header::CONTENT_TYPE,
     HeaderName::from_static(idempotency::HEADER),
@@ -39,39 +26,33 @@ const SAID_ONCE: [HeaderName; 8] = [
     HeaderName::from_static("mcp-session-id"),
 ];
 
-/// Lets a request in, or not.
-pub(crate) async fn pass(door: &Door, mut visitor: Box<Visitor>, inside: Inside) -> Response {
-    let server = &door.server;
-    let page = match said_once(visitor.request.headers()).and_then(|()| page_of(server, &visitor.request)) {
-        Ok(page) => page,
-        Err(problem) => return allowing(None, problem.into_response()),
-    };
-    visitor.page.clone_from(&page);
-    allowing(page.as_ref(), authenticate::enter(door, visitor, inside).await)
-}
-
-/// The page a request comes from, if it is not one of ours.
-fn page_of(server: &Server, request: &Request) -> Result<Option<WebOrigin>, Problem> {
-    let host = only(request.headers(), &header::HOST).map_err(misdirected)?;
-    let host = called(server, host.and_then(|host| host.to_str().ok()).unwrap_or_default())?;
-    // A target may name a host, too. Somebody in front of us may have gone by that one.
-    if let Some(authority) = request.uri().authority() {
-        called(server, authority.as_str())?;
+/// Checks the host names of a request. Returns the origin of the page that sent it, unless the page is one of ours.
+pub(crate) fn foreign_origin(server: &Server, request: &Request) -> Result<Option<WebOrigin>, Problem> {
+    let headers = request.headers();
+    // Most requests repeat no header at all.
+    if headers.len() != headers.keys_len() {
+        UNIQUE.iter().try_for_each(|name| unique(headers, name).map(drop).map_err(Problem::bad_request))?;
     }
-    let Some(origin) = only(request.headers(), &header::ORIGIN).map_err(Problem::forbidden)? else {
+    let host = unique(headers, &header::HOST).map_err(misdirected)?;
+    let host = own_name(server, host.and_then(|host| host.to_str().ok()).unwrap_or_default())?;
+    // The target may name a host, too, and a proxy could go by that one.
+    if let Some(authority) = request.uri().authority() {
+        own_name(server, authority.as_str())?;
+    }
+    let Some(origin) = unique(headers, &header::ORIGIN).map_err(Problem::forbidden)? else {
         return Ok(None);
     };
-    let page = origin.to_str().ok().and_then(|origin| origin.parse::<WebOrigin>().ok());
-    let page = page.ok_or_else(|| {
-        Problem::forbidden(format!("{origin:?} is no origin of a page that may speak to this server"))
-    })?;
-    Ok((!page.is_of(host)).then_some(page))
+    let parsed = origin.to_str().ok().and_then(|origin| origin.parse::<WebOrigin>().ok());
+    let parsed = parsed
+        .ok_or_else(|| Problem::forbidden(format!("{origin:?} is not an origin that may use this server")))?;
+    Ok((!parsed.is_of(host)).then_some(parsed))
 }
 
-/// The name by which we were called, if it is one of ours.
-fn called<'s>(server: &'s Server, shown: &str) -> Result<&'s HostName, Problem> {
-    server.name(shown).ok_or_else(|| {
-        misdirected(format!("this server is not called `{shown}`; name it in `server.hosts` if it should be"))
+fn own_name<'s>(server: &'s Server, shown: &str) -> Result<&'s HostName, Problem> {
+    server.own_name(shown).ok_or_else(|| {
+        misdirected(format!(
+            "`{shown}` is not a name of this server; add it to `server.hosts` if it should be"
+        ))
     })
 }
 
@@ -79,34 +60,25 @@ fn misdirected(detail: String) -> Problem {
     Problem::new(StatusCode::MISDIRECTED_REQUEST, "unknown_host", detail)
 }
 
-/// Whether what decides something is said once.
-fn said_once(headers: &HeaderMap) -> Result<(), Problem> {
-    // In nearly every request everything is.
-    if headers.len() == headers.keys_len() {
-        return Ok(());
-    }
-    SAID_ONCE.iter().try_for_each(|name| only(headers, name).map(drop).map_err(Problem::bad_request))
-}
-
-/// What a header says, if it says it once.
-fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a HeaderValue>, String> {
+/// The value of a header that may not be repeated.
+fn unique<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a HeaderValue>, String> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
         (value, None) => Ok(value),
-        (_, Some(_)) => Err(format!("`{name}` is there more than once")),
+        (_, Some(_)) => Err(format!("`{name}` is sent more than once")),
     }
 }
 
-/// What a browser wants to know before a page of somebody else sends something.
+/// Answers a CORS preflight: allowed if any key may be used by pages of this origin.
 pub(crate) async fn preflight(
     State(server): State<Arc<Server>>,
-    axum::Extension(ForeignPage(page)): axum::Extension<ForeignPage>,
-) -> Response {
-    let Some(page) = page else { return StatusCode::NO_CONTENT.into_response() };
-    match server.doorkeeper.knows_page(&page).await {
-        Ok(true) => {}
-        Ok(false) => return Problem::forbidden(Unidentified::Page(page).to_string()).into_response(),
-        Err(error) => return Problem::from(error).into_response(),
+    origin: Option<Extension<ForeignOrigin>>,
+) -> Result<Response, Problem> {
+    let Some(Extension(ForeignOrigin(origin))) = origin else {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    };
+    if !server.authenticator.knows_origin(&origin).await? {
+        return Err(Problem::forbidden(AuthenticationError::Origin(origin).to_string()));
     }
     let allowed = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PUT, DELETE"),
@@ -117,19 +89,19 @@ pub(crate) async fn preflight(
         ),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];
-    (StatusCode::NO_CONTENT, allowed).into_response()
+    Ok((StatusCode::NO_CONTENT, allowed).into_response())
 }
 
-/// Lets the page that asked read the reply: it learns no more from it than anybody who asks without a page.
-fn allowing(page: Option<&WebOrigin>, mut response: Response) -> Response {
+/// Adds the headers every response has. A foreign page may read the response, also a refusal.
+pub(crate) fn with_headers(origin: Option<&WebOrigin>, mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    let Some(page) = page else { return response };
-    if let Ok(value) = HeaderValue::from_str(&page.to_string()) {
+    let Some(origin) = origin else { return response };
+    if let Ok(value) = HeaderValue::from_str(&origin.to_string()) {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, value);
         headers.append(header::VARY, HeaderValue::from_static("Origin"));
-        let seen = "idempotent-replayed, mcp-session-id, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-request-id";
-        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(seen));
+        let exposed = "idempotent-replayed, mcp-session-id, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-request-id";
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(exposed));
     }
     response
 }

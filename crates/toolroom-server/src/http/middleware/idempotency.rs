@@ -1,8 +1,7 @@
-//! Requests that may be sent twice: whoever names one with `Idempotency-Key` gets the same reply again, and nothing is
-//! done a second time.
+//! `Idempotency-Key`: a request that is sent again under the same key gets the stored reply and is not repeated.
 //!
-//! A named request is worked on to its end even when its sender goes away, so that they can ask for the reply again.
-//! Replies are kept sealed, because some of them hold a key.
+//! A request with a key runs to its end even if the client disconnects, so that the client can ask for the reply again.
+//! Replies are stored sealed, because some of them contain an API key.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,142 +10,127 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::routing::Route;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use sha2::{Digest, Sha256};
 use toolroom::ledger::Seal as _;
 use toolroom_store::{ReplyClaim, ReplyName, StoredReply};
 
-use crate::http::door::Inside;
-use crate::http::door::Visitor;
-use crate::http::extract::body::JSON;
-use crate::http::extract::body::whole;
+use crate::http::extract::json::{JSON, read_body};
+use crate::http::middleware::permits::Permit;
+use crate::http::pipeline;
 use crate::http::problem::Problem;
 use crate::http::server::Server;
 use crate::identity::{Caller, Who};
 use crate::telemetry;
 
-/// The header that names a request.
+/// The header with the key.
 pub(crate) const HEADER: &str = "idempotency-key";
 
-/// Says that a reply was given before.
+/// Marks a replayed reply.
 pub(crate) const REPLAYED: &str = "idempotent-replayed";
 
-/// What the seal is for.
+/// Purpose of the seal.
 const PURPOSE: &str = "kept reply";
 
-/// Longest name.
-const NAME_CHARS: usize = 200;
+/// Longest key.
+const KEY_CHARS: usize = 200;
 
-/// What a name looks like.
-pub(crate) const NAME_PATTERN: &str = "^[!-~]{1,200}$";
+/// Pattern of a key.
+pub(crate) const KEY_PATTERN: &str = "^[!-~]{1,200}$";
 
-/// The largest reply that is kept.
+/// The largest reply that is stored.
 const REPLY_BYTES: usize = 16 * 1024 * 1024;
 
-/// When to ask again for a reply that is being worked on.
-const SOON: Duration = Duration::from_secs(1);
+/// When to ask again for a reply that is not ready.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// Whether a request has a name.
-pub(crate) fn is_named(request: &Request) -> bool {
+/// Whether the request has an `Idempotency-Key`.
+pub(crate) fn has_key(request: &Request) -> bool {
     request.headers().contains_key(HEADER)
 }
 
-/// Answers a named request once.
+/// Handles a request with an `Idempotency-Key`, or replays the stored reply.
 pub(crate) async fn once(
     server: &Arc<Server>,
     caller: &Caller,
-    visitor: Box<Visitor>,
-    inside: Inside,
-) -> Response {
-    named(server, caller, visitor, inside).await.unwrap_or_else(IntoResponse::into_response)
-}
-
-async fn named(
-    server: &Arc<Server>,
-    caller: &Caller,
-    mut visitor: Box<Visitor>,
-    inside: Inside,
+    permit: Option<Arc<Permit>>,
+    request: Request,
+    handler: Arc<Route>,
 ) -> Result<Response, Problem> {
-    let name = visitor.request.headers().get(HEADER);
-    let is_name = |name: &&str| {
-        (1..=NAME_CHARS).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic())
-    };
-    let name = name.and_then(|name| name.to_str().ok()).filter(is_name).ok_or_else(|| {
-        Problem::bad_request(format!("`Idempotency-Key` has 1 to {NAME_CHARS} visible characters"))
+    let (parts, body) = request.into_parts();
+    let key = parts.headers.get(HEADER).and_then(|key| key.to_str().ok());
+    let is_key =
+        |key: &&str| (1..=KEY_CHARS).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
+    let key = key.filter(is_key).ok_or_else(|| {
+        Problem::bad_request(format!("`Idempotency-Key` must have 1 to {KEY_CHARS} visible ASCII characters"))
     })?;
-    // Its hash alone is kept: a client may write anything into a header.
-    let name = hex::encode(Sha256::digest(name.as_bytes()));
-    let (parts, body) = std::mem::take(&mut visitor.request).into_parts();
-    let body = whole(body).await?;
-    let (project, caller) = (caller.scope.project.clone(), name_space(caller, &body));
-    let name = ReplyName { project, caller, name };
+    // Only the hash is stored: a client may write anything into a header.
+    let name = hex::encode(Sha256::digest(key.as_bytes()));
+    let body = read_body(body).await?;
     let mut hash = Sha256::new();
     for part in [parts.method.as_str().as_bytes(), b" ", parts.uri.to_string().as_bytes(), b"\n", &body] {
         hash.update(part);
     }
-    let asked = hex::encode(hash.finalize());
-    visitor.request = Request::from_parts(parts, Body::from(body));
-    // From here on it is done to its end, and waited for when everything ends: a name that is taken stands for work.
+    let fingerprint = hex::encode(hash.finalize());
+    let name = ReplyName { project: caller.scope.project.clone(), caller: namespace(caller, &body), name };
+    let request = Request::from_parts(parts, Body::from(body));
+    // A claimed key promises a reply, so the task outlives the client, and shutdown waits for it.
     let (server, tracked) = (Arc::clone(server), server.calls.detached().track());
-    let worked = tokio::spawn(telemetry::carried(async move {
-        let done = claimed(&server, name, &asked, visitor, inside).await;
-        drop(tracked);
-        done
+    let task = tokio::spawn(telemetry::carried(async move {
+        let reply = claim_and_run(&server, name, &fingerprint, request, &handler).await;
+        drop((permit, tracked));
+        reply
     }));
-    worked.await.map_err(|error| Problem::failure(&error))?
+    task.await.map_err(|error| Problem::failure(&error))?
 }
 
-/// Whose names these are: those of a caller, or of a caller and the agent that the request is for. One user may have tokens
-/// for several agents, and no agent's reply is for another one.
-fn name_space(caller: &Caller, body: &[u8]) -> String {
+/// The namespace of the caller's keys. Replies of different agents are kept apart, because an end user may have tokens for
+/// several agents.
+fn namespace(caller: &Caller, body: &[u8]) -> String {
     #[derive(serde::Deserialize)]
-    struct Addressed {
+    struct AgentField {
         agent: Option<String>,
     }
     let agent = match &caller.who {
         Who::EndUser(user) => Some(user.agent.to_string()),
         Who::Owner | Who::Key(_) => {
-            serde_json::from_slice::<Addressed>(body).ok().and_then(|asked| asked.agent)
+            serde_json::from_slice::<AgentField>(body).ok().and_then(|fields| fields.agent)
         }
     };
     let caller = caller.name();
-    // JSON, because a user may be called anything.
+    // JSON, because the name of a user may contain any character.
     agent.map_or(caller.clone(), |agent| serde_json::json!([caller, agent]).to_string())
 }
 
-/// Does what was asked under this name, or says what was replied before.
-async fn claimed(
+/// Claims the key and runs the handler, or replays the stored reply.
+async fn claim_and_run(
     server: &Arc<Server>,
     name: ReplyName,
-    asked: &str,
-    visitor: Box<Visitor>,
-    inside: Inside,
+    fingerprint: &str,
+    request: Request,
+    handler: &Route,
 ) -> Result<Response, Problem> {
-    match server.app.store.claim_reply(&name, asked).await? {
-        ReplyClaim::New => {}
-        ReplyClaim::Stored(kept) => return again(server, &kept),
+    match server.app.store.claim_reply(&name, fingerprint).await? {
+        ReplyClaim::New => store_reply(server, name, pipeline::run(handler, request).await).await,
+        ReplyClaim::Stored(kept) => replay(server, &kept),
         ReplyClaim::InProgress => {
-            let detail = "this request is being worked on, or the server ended in the middle of it; ask again for its \
-                          reply, or look with `GET /v1/calls` or `GET /v1/runs` what became of it before you send it \
-                          under another name";
+            let detail = "the request with this `Idempotency-Key` is still running, or the server ended while it ran; \
+                          send it again for its reply, or look with `GET /v1/calls` or `GET /v1/runs` what it did \
+                          before you use another key";
             let problem = Problem::new(StatusCode::CONFLICT, "in_progress", detail);
-            return Err(Problem { retry_after: Some(SOON), ..problem });
+            Err(Problem { retry_after: Some(RETRY_AFTER), ..problem })
         }
         ReplyClaim::Mismatch => {
-            let detail =
-                "another request was sent under this `Idempotency-Key`; take a new one for each request";
-            return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "name_taken", detail));
+            let detail = "this `Idempotency-Key` belongs to another request; use a new one for each request";
+            Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "name_taken", detail))
         }
     }
-    let place = visitor.place.clone();
-    let kept = keep(server, name, inside.answer(server, visitor).await).await;
-    drop(place);
-    kept
 }
 
-/// Keeps a reply if it says what was done. What was refused or failed may be tried again under the same name.
-async fn keep(server: &Server, name: ReplyName, response: Response) -> Result<Response, Problem> {
+/// Stores a final reply. After a server error or a rate limit the client may try again with the same key.
+async fn store_reply(server: &Server, name: ReplyName, response: Response) -> Result<Response, Problem> {
     let (parts, body) = response.into_parts();
     let is_document = parts.headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == JSON);
     let is_final = !parts.status.is_server_error() && parts.status != StatusCode::TOO_MANY_REQUESTS;
@@ -162,13 +146,12 @@ async fn keep(server: &Server, name: ReplyName, response: Response) -> Result<Re
     Ok(Response::from_parts(parts, Body::from(bytes)))
 }
 
-fn again(server: &Server, kept: &StoredReply) -> Result<Response, Problem> {
+/// The stored reply.
+fn replay(server: &Server, kept: &StoredReply) -> Result<Response, Problem> {
     let opened = STANDARD_NO_PAD.decode(&kept.body).ok();
     let opened = opened.and_then(|sealed| server.app.vault.open(PURPOSE, &sealed).ok());
     let body = opened.ok_or_else(|| {
-        Problem::conflict(
-            "this was done, but what was replied can no longer be read: the master key was changed",
-        )
+        Problem::conflict("the request was done, but its reply cannot be read: the master key was changed")
     })?;
     let status = StatusCode::from_u16(kept.status).map_err(|error| Problem::failure(&error))?;
     let headers = [

@@ -1,4 +1,4 @@
-//! What every request passes through before its handler, in the order of the router.
+//! The stages of [`pipeline`](super::pipeline), one file each.
 
 pub(crate) mod authenticate;
 pub(crate) mod client_address;
@@ -6,7 +6,6 @@ pub(crate) mod host_check;
 pub(crate) mod idempotency;
 pub(crate) mod permits;
 pub(crate) mod rate_limit;
-pub(crate) mod request_id;
 pub(crate) mod request_log;
 pub(crate) mod revocation;
 pub(crate) mod token_bucket;

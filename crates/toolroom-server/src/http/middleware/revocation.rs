@@ -1,6 +1,6 @@
-//! A stream lasts no longer than the key with which it was opened: who takes a key back ends what is read with it.
+//! Revoking a key ends the event streams that were opened with it.
 //!
-//! A token that runs out in the middle lets its user hear the end of what was begun with it.
+//! A token that expires ends no stream, so its user receives the end of what was started.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,42 +16,42 @@ use crate::http::route::EVENTS;
 use crate::http::server::Server;
 use crate::identity::Caller;
 
-/// Between two looks whether the key still holds.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// How often the key is checked.
+const CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Why a stream breaks off.
+/// Why a stream ended early.
 #[derive(Debug, thiserror::Error)]
-#[error("the key of whoever reads no longer holds")]
-struct TakenBack;
+#[error("the key of this stream was revoked or has expired")]
+struct KeyRevoked;
 
-/// The same reply; a stream breaks off when the key of its reader no longer holds.
-pub(crate) fn by_key(server: &Arc<Server>, caller: Caller, response: Response) -> Response {
+/// Makes an event stream end when the key of its caller does. Other responses stay as they are.
+pub(crate) fn end_with_key(server: &Arc<Server>, caller: Caller, response: Response) -> Response {
     let is_stream = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == EVENTS);
     if !is_stream {
         return response;
     }
     let server = Arc::clone(server);
-    let taken_back = Box::pin(async move {
+    let revoked = Box::pin(async move {
         loop {
-            tokio::time::sleep(LOOK_EVERY).await;
-            match server.doorkeeper.still_knows(&caller).await {
+            tokio::time::sleep(CHECK_INTERVAL).await;
+            match server.authenticator.is_still_valid(&caller).await {
                 Ok(true) => {}
                 Ok(false) => return,
-                Err(error) => return tracing::warn!("whether a key still holds cannot be told: {error}"),
+                Err(error) => return tracing::warn!("cannot check whether a key was revoked: {error}"),
             }
         }
     });
-    response.map(|body| Body::new(Held { body, taken_back: Some(taken_back) }))
+    response.map(|body| Body::new(RevocableBody { body, revoked: Some(revoked) }))
 }
 
-/// A body that ends early when its reader's key does.
-struct Held {
+/// A body that ends with an error when the key of its caller is revoked.
+struct RevocableBody {
     body: Body,
-    /// Resolves when that happens; nothing afterwards.
-    taken_back: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    /// Resolves when the key is revoked; `None` afterwards.
+    revoked: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
-impl http_body::Body for Held {
+impl http_body::Body for RevocableBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -59,10 +59,10 @@ impl http_body::Body for Held {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let Some(taken_back) = &mut self.taken_back else { return Poll::Ready(None) };
-        if taken_back.as_mut().poll(context).is_ready() {
-            self.taken_back = None;
-            return Poll::Ready(Some(Err(axum::Error::new(TakenBack))));
+        let Some(revoked) = &mut self.revoked else { return Poll::Ready(None) };
+        if revoked.as_mut().poll(context).is_ready() {
+            self.revoked = None;
+            return Poll::Ready(Some(Err(axum::Error::new(KeyRevoked))));
         }
         Pin::new(&mut self.body).poll_frame(context)
     }

@@ -1,7 +1,7 @@
-//! How often somebody may come: so many times a minute, all at once if they like.
+//! A token bucket per key: so many requests a minute, all at once if the client likes.
 //!
-//! Each visit costs a minute divided by the limit. Who owes more than a minute waits. What is remembered of a visitor
-//! is one instant, and of those who owe nothing, nothing.
+//! Each request costs a minute divided by the limit. A bucket is one instant, the time when it is full again; full
+//! buckets are not stored.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -11,85 +11,84 @@ use std::time::Duration;
 /// In which the limit is counted.
 const WINDOW: Duration = Duration::from_mins(1);
 
-/// Visitors that are told apart. Those that come beyond share one account, so that nobody is forgotten and memory is
-/// bounded.
-const VISITORS: usize = 20_000;
+/// Keys with a bucket of their own. Further keys share one, which bounds the memory and loses no count.
+const MAX_BUCKETS: usize = 20_000;
 
-/// Counts the visits of many, each known by a `K`.
+/// The buckets of many keys.
 #[derive(Debug)]
-pub(crate) struct Pace<K> {
+pub(crate) struct TokenBuckets<K> {
     limit: u32,
     cost: Duration,
-    /// When each of them owes nothing any more.
-    debts: HashMap<K, Duration>,
-    /// The same, for all that are not told apart.
-    others: Duration,
+    /// When each bucket is full again.
+    full_at: HashMap<K, Duration>,
+    /// The same for the keys that share a bucket.
+    shared_full_at: Duration,
 }
 
-/// A visit that is allowed.
+/// What is left after a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Visit {
-    /// So many in a minute.
+pub(crate) struct Quota {
+    /// Requests a minute.
     pub(crate) limit: u32,
-    /// So many more at once.
+    /// Requests that could follow at once.
     pub(crate) remaining: u32,
 }
 
-/// A visit that comes too soon.
+/// The bucket is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TooSoon {
-    /// So many in a minute.
+pub(crate) struct LimitExceeded {
+    /// Requests a minute.
     pub(crate) limit: u32,
-    /// When to come again.
+    /// When the next request is possible.
     pub(crate) retry_after: Duration,
 }
 
-impl<K: Hash + Eq> Pace<K> {
+impl<K: Hash + Eq> TokenBuckets<K> {
     pub(crate) fn new(limit: u32) -> Self {
         let limit = limit.max(1);
-        Self { limit, cost: WINDOW / limit, debts: HashMap::new(), others: Duration::ZERO }
+        Self { limit, cost: WINDOW / limit, full_at: HashMap::new(), shared_full_at: Duration::ZERO }
     }
 
-    /// Another limit from now on. What somebody owes, they owe.
+    /// Applies a new limit. Buckets keep their fill.
     pub(crate) fn change(&mut self, limit: u32) {
         self.limit = limit.max(1);
         self.cost = WINDOW / self.limit;
     }
 
-    /// Counts a visit at `now`, on any clock. Visits may be told a little out of order: who comes late to be counted owes
-    /// no less. One that is refused costs nothing.
-    pub(crate) fn visit<Q>(&mut self, who: &Q, now: Duration) -> Result<Visit, TooSoon>
+    /// Takes a token at `now`, on any clock. Calls may come slightly out of order: a late one costs no less. A refused
+    /// request costs nothing.
+    pub(crate) fn take<Q>(&mut self, key: &Q, now: Duration) -> Result<Quota, LimitExceeded>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
     {
         let (limit, cost) = (self.limit, self.cost);
-        let debt_free = self.account(who, now);
-        let owed = debt_free.saturating_sub(now) + cost;
-        // Rounding may make the costs of all visits a little less than the window.
-        if owed > WINDOW {
-            return Err(TooSoon { limit, retry_after: owed - WINDOW });
+        let full_at = self.bucket(key, now);
+        let used = full_at.saturating_sub(now) + cost;
+        // Rounding may make the costs of all requests a little less than the window.
+        if used > WINDOW {
+            return Err(LimitExceeded { limit, retry_after: used - WINDOW });
         }
-        *debt_free = now + owed;
-        let left = (WINDOW - owed).as_nanos() / cost.as_nanos().max(1);
-        Ok(Visit { limit, remaining: u32::try_from(left).unwrap_or(limit).min(limit.saturating_sub(1)) })
+        *full_at = now + used;
+        let left = (WINDOW - used).as_nanos() / cost.as_nanos().max(1);
+        Ok(Quota { limit, remaining: u32::try_from(left).unwrap_or(limit).min(limit.saturating_sub(1)) })
     }
 
-    fn account<Q>(&mut self, who: &Q, now: Duration) -> &mut Duration
+    fn bucket<Q>(&mut self, key: &Q, now: Duration) -> &mut Duration
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
     {
-        // Most have been here before, and need no name of their own again.
-        if !self.debts.contains_key(who) {
-            if self.debts.len() >= VISITORS {
-                self.debts.retain(|_, debt_free| *debt_free > now);
+        // Most keys are known, and their name is not copied.
+        if !self.full_at.contains_key(key) {
+            if self.full_at.len() >= MAX_BUCKETS {
+                self.full_at.retain(|_, full_at| *full_at > now);
             }
-            if self.debts.len() < VISITORS {
-                self.debts.insert(who.to_owned(), Duration::ZERO);
+            if self.full_at.len() < MAX_BUCKETS {
+                self.full_at.insert(key.to_owned(), Duration::ZERO);
             }
         }
-        self.debts.get_mut(who).unwrap_or(&mut self.others)
+        self.full_at.get_mut(key).unwrap_or(&mut self.shared_full_at)
     }
 }
 
@@ -102,21 +101,21 @@ mod tests {
     }
 
     #[test]
-    fn a_minutes_worth_may_come_at_once_and_then_one_by_one() {
-        let mut pace = Pace::<String>::new(6);
+    fn a_minutes_worth_is_allowed_at_once_and_then_one_by_one() {
+        let mut buckets = TokenBuckets::<String>::new(6);
         for left in (0..6).rev() {
-            assert_eq!(pace.visit("ann", at(100)), Ok(Visit { limit: 6, remaining: left }));
+            assert_eq!(buckets.take("ann", at(100)), Ok(Quota { limit: 6, remaining: left }));
         }
-        let refused = TooSoon { limit: 6, retry_after: at(10) };
-        assert_eq!(pace.visit("ann", at(100)), Err(refused));
-        assert_eq!(pace.visit("ann", at(100)), Err(refused), "a refusal costs nothing");
-        assert!(pace.visit("bob", at(100)).is_ok(), "each has an account");
-        assert!(pace.visit("ann", at(109)).is_err());
-        assert_eq!(pace.visit("ann", at(110)), Ok(Visit { limit: 6, remaining: 0 }));
-        assert_eq!(pace.visit("ann", at(1_000)), Ok(Visit { limit: 6, remaining: 5 }));
+        let refused = LimitExceeded { limit: 6, retry_after: at(10) };
+        assert_eq!(buckets.take("ann", at(100)), Err(refused));
+        assert_eq!(buckets.take("ann", at(100)), Err(refused), "a refusal costs nothing");
+        assert!(buckets.take("bob", at(100)).is_ok(), "each key has a bucket");
+        assert!(buckets.take("ann", at(109)).is_err());
+        assert_eq!(buckets.take("ann", at(110)), Ok(Quota { limit: 6, remaining: 0 }));
+        assert_eq!(buckets.take("ann", at(1_000)), Ok(Quota { limit: 6, remaining: 5 }));
         assert_eq!(
-            pace.visit("ann", at(999)),
-            Ok(Visit { limit: 6, remaining: 3 }),
+            buckets.take("ann", at(999)),
+            Ok(Quota { limit: 6, remaining: 3 }),
             "a second is rounded up"
         );
     }
@@ -124,8 +123,8 @@ mod tests {
     #[test]
     fn every_limit_is_met_exactly() {
         for limit in [1, 7, 600, 6_000, 999_983, 1_000_000] {
-            let mut pace = Pace::<String>::new(limit);
-            let taken = (0..=limit).take_while(|_| pace.visit("ann", at(5)).is_ok()).count();
+            let mut buckets = TokenBuckets::<String>::new(limit);
+            let taken = (0..=limit).take_while(|_| buckets.take("ann", at(5)).is_ok()).count();
             // What a division leaves over may let a few more through, never fewer.
             let more = u32::try_from(taken).unwrap() - limit;
             assert!(more <= limit / 10_000 + 1, "{limit}: {taken}");
@@ -133,16 +132,16 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_and_nobody_is_forgotten() {
-        let mut pace = Pace::<String>::new(1);
-        for visitor in 0..VISITORS {
-            assert!(pace.visit(&visitor.to_string(), at(0)).is_ok());
+    fn memory_is_bounded_and_no_count_is_lost() {
+        let mut buckets = TokenBuckets::<String>::new(1);
+        for key in 0..MAX_BUCKETS {
+            assert!(buckets.take(&key.to_string(), at(0)).is_ok());
         }
-        assert!(pace.visit("late", at(1)).is_ok());
-        assert!(pace.visit("later", at(1)).is_err(), "the account of the others is used up");
-        assert!(pace.visit("0", at(1)).is_err(), "who was there is still known");
-        assert_eq!(pace.debts.len(), VISITORS);
-        assert!(pace.visit("much later", at(61)).is_ok());
-        assert_eq!(pace.debts.len(), 1, "who owes nothing is forgotten");
+        assert!(buckets.take("late", at(1)).is_ok());
+        assert!(buckets.take("later", at(1)).is_err(), "the shared bucket is empty");
+        assert!(buckets.take("0", at(1)).is_err(), "known keys keep their buckets");
+        assert_eq!(buckets.full_at.len(), MAX_BUCKETS);
+        assert!(buckets.take("much later", at(61)).is_ok());
+        assert_eq!(buckets.full_at.len(), 1, "full buckets are dropped");
     }
 }

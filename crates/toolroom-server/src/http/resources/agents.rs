@@ -1,8 +1,8 @@
-//! Agents: who answers, with which models and tools.
+//! Agents.
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -10,32 +10,29 @@ use toolroom::agent::AgentRecord;
 use toolroom::conversation::AgentId;
 
 use crate::agents::{self, AgentOrigin, KeepAgentError, Known, OpenAgentError};
-use crate::http::access::Need;
-use crate::http::extract::body::Body;
-use crate::http::extract::body::Document;
-use crate::http::extract::body::Path;
-use crate::http::extract::body::Query;
+use crate::http::access::Access;
 use crate::http::extract::paging::PageQuery;
+use crate::http::extract::{Json, Page, Path};
 use crate::http::problem::Problem;
 use crate::http::route::Route;
 use crate::http::server::Server;
 use crate::identity::{Caller, Permission};
 
 pub(crate) fn routes() -> Vec<Route> {
-    let (read, manage) = (Need::Permission(Permission::Read), Need::Permission(Permission::Manage));
+    let (read, manage) = (Access::Permission(Permission::Read), Access::Permission(Permission::Manage));
     vec![
         Route::get("/v1/agents", read, "Lists the agents of the project.", list)
             .query::<PageQuery>()
             .reply::<AgentList>(200, "The agents, by id."),
         Route::get("/v1/agents/{agent}", read, "Shows one agent.", show).reply::<Known>(200, "The agent."),
-        Route::put("/v1/agents/{agent}", manage, "Makes an agent, or puts it in the place of another.", put)
-            .place(agents::ID_PATTERN)
+        Route::put("/v1/agents/{agent}", manage, "Creates or replaces an agent.", put)
+            .path_pattern(agents::ID_PATTERN)
             .body::<AgentRecord>()
             .reply::<Known>(200, "The agent.")
-            .refuse(409, "It is written in the configuration."),
-        Route::delete("/v1/agents/{agent}", manage, "Takes an agent out.", remove)
-            .reply::<Removed>(200, "Whether one was kept.")
-            .refuse(409, "It is written in the configuration."),
+            .problem(409, "The agent is defined in the configuration."),
+        Route::delete("/v1/agents/{agent}", manage, "Deletes an agent.", remove)
+            .reply::<RemovedAgent>(200, "Whether one was stored.")
+            .problem(409, "The agent is defined in the configuration."),
     ]
 }
 
@@ -43,22 +40,22 @@ pub(crate) fn routes() -> Vec<Route> {
 struct AgentList {
     /// The agents.
     agents: Vec<Known>,
-    /// Where the next page begins, if there is one.
+    /// Cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
 async fn list(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
-    Query(query): Query<PageQuery>,
-) -> Result<Document<AgentList>, Problem> {
+    caller: Caller,
+    page: Page,
+) -> Result<Json<AgentList>, Problem> {
     let all = agents::records(&server.app, &caller.scope).await?;
-    let (agents, next_cursor) = query.page()?.of(all, |known| known.record.id.as_str());
-    Ok(Document(AgentList { agents, next_cursor }))
+    let (agents, next_cursor) = page.slice(all, |known| known.record.id.as_str());
+    Ok(Json(AgentList { agents, next_cursor }))
 }
 
-/// The agent of that id, which has to exist.
+/// The agent of this id.
 pub(crate) async fn known(server: &Server, caller: &Caller, id: &str) -> Result<Known, Problem> {
     agents::record(&server.app, &caller.scope, id).await.map_err(|error| match error {
         OpenAgentError::NotFound { .. } => {
@@ -70,10 +67,10 @@ pub(crate) async fn known(server: &Server, caller: &Caller, id: &str) -> Result<
 
 async fn show(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
-) -> Result<Document<Known>, Problem> {
-    known(&server, &caller, &id).await.map(Document)
+) -> Result<Json<Known>, Problem> {
+    known(&server, &caller, &id).await.map(Json)
 }
 
 pub(crate) fn not_kept(error: KeepAgentError) -> Problem {
@@ -86,30 +83,29 @@ pub(crate) fn not_kept(error: KeepAgentError) -> Problem {
 
 async fn put(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
-    Body(fields): Body<Map<String, Value>>,
-) -> Result<Document<Known>, Problem> {
+    Json(fields): Json<Map<String, Value>>,
+) -> Result<Json<Known>, Problem> {
     let record = agents::of_fields(&id, fields).map_err(Problem::bad_request)?;
     agents::keep(&server.app, &caller.scope, &record).await.map_err(not_kept)?;
-    Ok(Document(Known { record, origin: AgentOrigin::Database }))
+    Ok(Json(Known { record, origin: AgentOrigin::Database }))
 }
 
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "RemovedAgent")]
-struct Removed {
+struct RemovedAgent {
     /// The agent.
     agent: AgentId,
-    /// Whether one was kept; `default` goes back to what it was in the beginning.
+    /// Whether one was stored. Deleting `default` restores the built-in one.
     removed: bool,
 }
 
 async fn remove(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
-) -> Result<Document<Removed>, Problem> {
+) -> Result<Json<RemovedAgent>, Problem> {
     let agent = known(&server, &caller, &id).await?.record.id;
     let removed = agents::remove(&server.app, &caller.scope, &agent).await.map_err(not_kept)?;
-    Ok(Document(Removed { agent, removed }))
+    Ok(Json(RemovedAgent { agent, removed }))
 }

@@ -1,9 +1,9 @@
-//! Agents for front ends that speak AG-UI.
+//! Agents for AG-UI front ends.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Map, Value, json};
@@ -16,62 +16,59 @@ use toolroom::scope::Scope;
 
 use crate::agents;
 use crate::agui::{Event, Input, Narrator, Next, RunAgentInput, Start, StartError, Started};
-use crate::http::access::Need;
-use crate::http::extract::body::Body;
-use crate::http::extract::body::Document;
-use crate::http::extract::body::Path;
+use crate::http::access::Access;
+use crate::http::extract::{Json, Path};
 use crate::http::problem::Problem;
 use crate::http::resources::runs::choice;
 use crate::http::route::Route;
 use crate::http::server::Server;
-use crate::http::streams::events::Gone;
-use crate::http::streams::events::Stream;
+use crate::http::streams::events::{Gone, Stream};
 use crate::identity::{Caller, Permission};
-use crate::runs::{BeginError, Begun, Position, Seen, Watching};
+use crate::runs::{Position, RunSubscriber, RunUpdate, StartRunError, StartedRun};
 use crate::telemetry;
 
-/// How long the end of a run is waited for when the server ends.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+/// How long shutdown waits for the end of a run.
+const SHUTDOWN_GRACE: Duration = Duration::from_millis(500);
 
 pub(crate) fn routes() -> Vec<Route> {
-    let chat = Need::Permission(Permission::Chat);
+    let chat = Access::Permission(Permission::Chat);
     vec![
-        Route::post("/agui/{agent}", chat, "Runs an agent, in the words of AG-UI.", run)
+        Route::post("/agui/{agent}", chat, "Runs an agent through AG-UI.", run)
             .body::<RunAgentInput>()
             .stream::<Event>(200, "The events of the run.")
-            .refuse(409, "Somebody is being answered in the thread.")
-            .refuse(502, "No model can be asked.")
-            .refuse(503, "The server is about to end."),
+            .problem(409, "The thread has an active run.")
+            .problem(502, "No model available.")
+            .problem(503, "The server is shutting down."),
         Route::get(
             "/agui/{agent}/capabilities",
             chat,
-            "Says what an agent can do, as AG-UI has it.",
+            "Lists the AG-UI capabilities of an agent.",
             capabilities,
         )
         .reply::<Map<String, Value>>(200, "The capabilities.")
-        .refuse(502, "No model can be asked."),
+        .problem(502, "No model available."),
     ]
 }
 
 async fn run(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(agent): Path<String>,
-    Body(input): Body<RunAgentInput>,
+    Json(input): Json<RunAgentInput>,
 ) -> Result<Response, Problem> {
     let choice = choice(&caller, Some(agent.clone()), None)?;
-    let record = agents::record(&server.app, &caller.scope, &agent).await.map_err(BeginError::from)?;
+    let record = agents::record(&server.app, &caller.scope, &agent).await.map_err(StartRunError::from)?;
     let input = Input::try_from(input).map_err(|error| Problem::bad_request(error.to_string()))?;
     let start = Start::new(Arc::clone(&server.app), Arc::clone(&server.runs), &caller, choice, input);
     let (reply, replied) = oneshot::channel();
-    // Whoever goes away while a run begins is heard of, too.
+    // A task of its own, which also notices a client that disconnects while the run starts.
     tokio::spawn(telemetry::carried(async move {
         match start.begin().await {
             Ok(started) => {
                 let (stream, response) = Stream::open();
                 drop(reply.send(Ok(response)));
-                let telling = Telling { server, scope: caller.scope, stream };
-                telling.tell(started, record.record.on_disconnect).await;
+                let events = EventStream { server, scope: caller.scope, stream };
+                events.run(started, record.record.on_disconnect).await;
             }
             Err(error) => drop(reply.send(Err(Problem::from(error)))),
         }
@@ -79,15 +76,15 @@ async fn run(
     replied.await.unwrap_or_else(|error| Err(Problem::failure(&error)))
 }
 
-/// Tells one client of one run.
-struct Telling {
+/// Streams the events of a run to one client.
+struct EventStream {
     server: Arc<Server>,
     scope: Scope,
     stream: Stream,
 }
 
-impl Telling {
-    async fn tell(self, started: Started, on_disconnect: OnDisconnect) {
+impl EventStream {
+    async fn run(self, started: Started, on_disconnect: OnDisconnect) {
         let Started { mut narrator, whole, next } = started;
         let mut first = narrator.start(whole);
         let (begun, from) = match next {
@@ -114,47 +111,47 @@ impl Telling {
             Err(gone) => Err(gone),
         };
         let run = begun.run;
-        // A run that waits is waited for, whoever watches.
+        // A run that waits for an answer is kept without its client.
         let is_unwanted = told == Err(Gone) && on_disconnect == OnDisconnect::Cancel;
         if is_unwanted
             && self.server.runs.is_live(&run)
             && let Err(error) = self.server.runs.cancel(&self.scope, &run).await
         {
-            tracing::debug!("`{run}` is not cancelled: {error}");
+            tracing::debug!("cannot cancel `{run}`: {error}");
         }
     }
 
-    /// Tells what happens until the run has ended for the client.
+    /// Sends events until the run has ended for the client.
     async fn follow(
         &self,
         narrator: &mut Narrator,
-        begun: &Begun,
+        begun: &StartedRun,
         from: Option<Position>,
     ) -> Result<(), Gone> {
         let runs = Arc::clone(&self.server.runs);
-        let mut watching = Watching::begun(runs, self.scope.clone(), begun, from);
+        let mut subscriber = RunSubscriber::for_started(runs, self.scope.clone(), begun, from);
         loop {
             self.stream.ready().await?;
             let seen = tokio::select! {
                 biased;
-                seen = self.stream.meanwhile(watching.next()) => seen?,
-                () = self.given_back(&begun.run) => match timeout(LAST_WORDS, watching.next()).await {
+                seen = self.stream.keep_alive_until(subscriber.next()) => seen?,
+                () = self.released(&begun.run) => match timeout(SHUTDOWN_GRACE, subscriber.next()).await {
                     Ok(seen) => seen,
                     Err(_) => {
-                        let message = "the server ends; the thread goes on with its next run";
+                        let message = "the server is shutting down; the next run continues the thread";
                         return self.send(narrator.fail("interrupted", message)).await;
                     }
                 },
             };
             let events = match seen {
-                Ok(Some(Seen::Event(_, event))) => {
+                Ok(Some(RunUpdate::Event(_, event))) => {
                     let arguments = self.arguments(&event).await;
                     narrator.tell(event.seq, &event.event, arguments)
                 }
-                Ok(Some(Seen::Words(_, words))) => narrator.catch_up(&words.text, &words.reasoning),
-                Ok(None) => narrator.fail("gone", "the run is no longer there"),
+                Ok(Some(RunUpdate::CatchUp(_, words))) => narrator.catch_up(&words.text, &words.reasoning),
+                Ok(None) => narrator.fail("gone", "the run no longer exists"),
                 Err(error) => {
-                    tracing::warn!("a run cannot be watched: {error}");
+                    tracing::warn!("cannot follow a run: {error}");
                     narrator.fail("internal", "the run cannot be followed; the server's log says why")
                 }
             };
@@ -166,13 +163,13 @@ impl Telling {
         }
     }
 
-    /// Resolves once the server ends and nobody works on the run any more.
-    async fn given_back(&self, run: &RunId) {
+    /// Resolves once the server is shutting down and has released the run.
+    async fn released(&self, run: &RunId) {
         self.server.ending.cancelled().await;
-        self.server.runs.rest(run).await;
+        self.server.runs.wait_until_idle(run).await;
     }
 
-    /// The arguments of a call that waits: for a person as the journal shows them, for its client the exact ones.
+    /// The arguments of a call that waits: redacted for approvals, exact for client tools.
     async fn arguments(&self, event: &NumberedEvent) -> Option<Value> {
         let room = &self.server.app.room;
         let (call, is_clients): (&CallId, bool) = match &event.event {
@@ -193,11 +190,11 @@ impl Telling {
             match event.frame() {
                 Some(frame) => text.push_str(&frame),
                 None if event.is_last() => {
-                    let message = "the end of the run is too large to be told".to_owned();
+                    let message = "the last event of the run is too large".to_owned();
                     let error = Event::RunError { message, code: "too_large".to_owned(), usage: Vec::new() };
                     text.push_str(&error.frame().unwrap_or_default());
                 }
-                None => tracing::warn!("an event of a run is too large to be told"),
+                None => tracing::warn!("an event of a run is too large and was left out"),
             }
         }
         if text.is_empty() { Ok(()) } else { self.stream.send_text(text).await }
@@ -206,12 +203,12 @@ impl Telling {
 
 async fn capabilities(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(agent): Path<String>,
-) -> Result<Document<Value>, Problem> {
+) -> Result<Json<Value>, Problem> {
     let choice = choice(&caller, Some(agent), None)?;
     let known = crate::agui::capabilities(&server.app, &caller.scope, &choice).await;
-    Ok(Document(known.map_err(BeginError::from)?))
+    Ok(Json(known.map_err(StartRunError::from)?))
 }
 
 impl From<StartError> for Problem {
@@ -220,7 +217,7 @@ impl From<StartError> for Problem {
         match error {
             StartError::Busy => Self::new(StatusCode::CONFLICT, "busy", text),
             // Another input of the same thread came first.
-            StartError::Begin(BeginError::Run(
+            StartError::Begin(StartRunError::Run(
                 RunError::Take(TakeRunError::Busy(_))
                 | RunError::Begin(BeginRunError::Open { .. } | BeginRunError::Taken(_)),
             )) => Self::from(StartError::Busy),

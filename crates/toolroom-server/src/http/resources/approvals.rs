@@ -1,11 +1,11 @@
-//! Questions about calls, and answers to them.
+//! Approvals: questions about parked calls, and the answers.
 //!
-//! A caller with the scope `approve` answers every question of the project as the operator, one with `answer` those about
-//! calls of its own and as their caller. The kernel holds both to it.
+//! Callers with the scope `approve` answer every question of the project as the operator; callers with `answer` answer
+//! questions about their own calls as the caller. The kernel enforces both.
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,12 +15,9 @@ use toolroom::ledger::{Answer, CallId, OpenQuestions, Question, SealError};
 
 use crate::approvals::{ApprovalService, ReplyError};
 use crate::documents::{AnswerDocument, EditDocument, ListedQuestion, QuestionDocument};
-use crate::http::access::Need;
-use crate::http::extract::body::Body;
-use crate::http::extract::body::Document;
-use crate::http::extract::body::Path;
-use crate::http::extract::body::Query;
+use crate::http::access::Access;
 use crate::http::extract::paging::PageQuery;
+use crate::http::extract::{Json, Page, Path};
 use crate::http::problem::Problem;
 use crate::http::route::Route;
 use crate::http::server::Server;
@@ -28,21 +25,21 @@ use crate::identity::{Caller, Permission};
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/v1/approvals", Need::Answerer, "Lists what waits for an answer.", list)
+        Route::get("/v1/approvals", Access::Answerer, "Lists open questions.", list)
             .query::<PageQuery>()
             .reply::<QuestionList>(200, "The questions, the oldest first."),
         Route::get(
             "/v1/approvals/{call}",
-            Need::Answerer,
-            "Shows one question with the exact arguments.",
+            Access::Answerer,
+            "Shows a question with the exact arguments.",
             show,
         )
         .reply::<QuestionDocument>(200, "The question."),
-        Route::post("/v1/approvals/{call}", Need::Answerer, "Answers a question; runs nothing.", answer)
+        Route::post("/v1/approvals/{call}", Access::Answerer, "Answers a question. Runs nothing.", answer)
             .body::<NewAnswer>()
-            .repeatable()
-            .reply::<Answered>(200, "The answer was taken.")
-            .refuse(409, "It was answered already, or nobody but its client answers it."),
+            .idempotent()
+            .reply::<AnswerReply>(200, "The answer was recorded.")
+            .problem(409, "Already answered, or only its client can answer it."),
     ]
 }
 
@@ -50,17 +47,16 @@ pub(crate) fn routes() -> Vec<Route> {
 struct QuestionList {
     /// The questions.
     approvals: Vec<ListedQuestion>,
-    /// Where the next page begins, if there is one.
+    /// Cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
 async fn list(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
-    Query(query): Query<PageQuery>,
-) -> Result<Document<QuestionList>, Problem> {
-    let page = query.page()?;
+    caller: Caller,
+    page: Page,
+) -> Result<Json<QuestionList>, Problem> {
     let room = &server.app.room;
     let now = room.clock().now();
     let OpenQuestions { questions, unreadable } = room.approvals().questions(&caller.scope).await?;
@@ -71,8 +67,8 @@ async fn list(
     let open = questions.iter().filter(is_shown).map(|question| ListedQuestion::of(question, now));
     let unreadable = unreadable.iter().filter(|_| sees_all(&caller));
     let all = open.chain(unreadable.map(ListedQuestion::unreadable)).collect();
-    let (approvals, next_cursor) = page.of(all, |question| question.call().as_str());
-    Ok(Document(QuestionList { approvals, next_cursor }))
+    let (approvals, next_cursor) = page.slice(all, |question| question.call().as_str());
+    Ok(Json(QuestionList { approvals, next_cursor }))
 }
 
 /// Whether this caller sees all questions in its scope: those of the project with `approve`, an end user's own.
@@ -80,7 +76,7 @@ fn sees_all(caller: &Caller) -> bool {
     caller.may(Permission::Approve) || caller.scope.user.is_some()
 }
 
-/// Whether this caller sees a question. That of a call that is over does not say any more whose it was.
+/// Whether this caller sees a question. A closed question no longer names the caller of its call.
 fn is_shown(asked: &Result<QuestionDetails, SealError>, caller: &Caller) -> bool {
     let is_own = |asked: &QuestionDetails| asked.caller.as_ref() == Some(&caller.call_owner());
     sees_all(caller) || asked.as_ref().is_ok_and(is_own)
@@ -92,9 +88,9 @@ fn missing(call: &CallId) -> Problem {
 
 async fn show(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
-) -> Result<Document<QuestionDocument>, Problem> {
+) -> Result<Json<QuestionDocument>, Problem> {
     let (room, call) = (&server.app.room, CallId::new(&id));
     let question = room.approvals().question(&caller.scope, &call).await?.ok_or_else(|| missing(&call))?;
     let asked = room.open_question(question);
@@ -106,36 +102,36 @@ async fn show(
     if let Some(arguments) = arguments {
         document.arguments = Value::Object(arguments);
     }
-    Ok(Document(document))
+    Ok(Json(document))
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewAnswer {
-    /// What is said.
+    /// The answer.
     answer: Answer,
-    /// For `session`, `always` and `never`: which later calls of the tool, as in `args.path == '/tmp/x'`.
+    /// For `session`, `always` and `never`: the later calls of the tool it covers, such as `args.path == '/tmp/x'`.
     #[serde(default)]
     when: Option<String>,
-    /// For `edit`: the whole arguments to use instead.
+    /// For `edit`: the complete new arguments.
     #[serde(default)]
     arguments: Option<Map<String, Value>>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-enum Answered {
-    /// An answer was taken.
+enum AnswerReply {
+    /// An answer was recorded.
     Given(Box<AnswerDocument>),
-    /// Other arguments were put in the place of the parked ones.
+    /// The arguments were replaced.
     Edited(EditDocument),
 }
 
 async fn answer(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
-    Body(new): Body<NewAnswer>,
+    Json(new): Json<NewAnswer>,
 ) -> Result<Response, Problem> {
     let (call, by) = (CallId::new(&id), caller.responder());
     let approvals = ApprovalService::new(&server.app.room, &caller.scope, &by);
@@ -143,7 +139,7 @@ async fn answer(
         (Answer::Edit, Some(arguments), None) => {
             let edited = approvals.edit(&call, arguments).await?;
             let (replaced_by, waits_for) = (edited.call, edited.waits_for);
-            Answered::Edited(EditDocument { call_id: call, answer: Answer::Edit, replaced_by, waits_for })
+            AnswerReply::Edited(EditDocument { call_id: call, answer: Answer::Edit, replaced_by, waits_for })
         }
         (Answer::Edit, None, _) => {
             return Err(Problem::bad_request("`edit` needs the `arguments` to use instead"));
@@ -154,10 +150,10 @@ async fn answer(
             ));
         }
         (answer, None, when) => {
-            Answered::Given(Box::new(approvals.answer_with_effects(&call, answer, when).await?))
+            AnswerReply::Given(Box::new(approvals.answer_with_effects(&call, answer, when).await?))
         }
     };
-    Ok(Document(answered).into_response())
+    Ok(Json(answered).into_response())
 }
 
 impl From<ReplyError> for Problem {

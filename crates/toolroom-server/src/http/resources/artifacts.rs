@@ -1,9 +1,9 @@
-//! Whole results of calls whose reply was shortened, and files that came with results.
+//! Artifacts: whole results that were shortened in the reply, and files that came with results.
 
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
@@ -15,41 +15,38 @@ use toolroom::tool::{Offer, bare_name};
 use toolroom_store::ArtifactFacts;
 
 use crate::documents::percent_encoded;
-use crate::http::access::Need;
-use crate::http::extract::body::Document;
-use crate::http::extract::body::JSON;
-use crate::http::extract::body::Path;
-use crate::http::extract::body::Query;
+use crate::http::access::Access;
+use crate::http::extract::json::JSON;
 use crate::http::extract::range::Part;
+use crate::http::extract::{Json, Path, Query};
 use crate::http::problem::Problem;
-use crate::http::route::ANYTHING;
-use crate::http::route::Route;
+use crate::http::route::{ANY_TEXT, Route};
 use crate::http::server::Server;
-use crate::http::streams::artifact_body::KeptContent;
+use crate::http::streams::artifact_body::ArtifactBody;
 use crate::identity::{Caller, Permission};
 
 pub(crate) fn routes() -> Vec<Route> {
-    let read = Need::Permission(Permission::Read);
+    let read = Access::Permission(Permission::Read);
     vec![
-        Route::get("/v1/artifacts/{artifact}", read, "Says what an artifact is.", show)
-            .reply::<ArtifactDocument>(200, "What it is, without its content."),
+        Route::get("/v1/artifacts/{artifact}", read, "Shows an artifact without its content.", show)
+            .reply::<ArtifactDocument>(200, "The artifact, without its content."),
         Route::get(
             "/v1/artifacts/{artifact}/content",
-            Need::Recipient,
-            "Gives the bytes of an artifact, or with `Range` some of them; an end user gets files that were offered to them.",
+            Access::Recipient,
+            "Returns the content of an artifact, or the part that `Range` names. End users get files that were offered to them.",
             content,
         )
         .query::<ContentQuery>()
-        .header("Range", ANYTHING, "Which bytes, as in `bytes=0-99`.")
-        .reply_of(200, JSON, "All of them.")
-        .reply_of(200, "text/plain", "All of them, of a result that was one text.")
-        .reply_of(200, "*/*", "All of them, of a file that came with a result.")
-        .reply_of(206, JSON, "Some of them.")
-        .with("Content-Range", "Which ones, and of how many.")
-        .reply_of(206, "text/plain", "Some of them, of a result that was one text.")
-        .reply_of(206, "*/*", "Some of them, of a file that came with a result.")
-        .refuse(416, "It has no such bytes.")
-        .with("Content-Range", "How many it has."),
+        .header("Range", ANY_TEXT, "Part of the content, such as `bytes=0-99`.")
+        .response(200, JSON, "The content.")
+        .response(200, "text/plain", "The content, of a result that is text.")
+        .response(200, "*/*", "The content, of a file.")
+        .response(206, JSON, "A part of the content.")
+        .with_header("Content-Range", "The part, and the size of the whole.")
+        .response(206, "text/plain", "A part of the content, of a result that is text.")
+        .response(206, "*/*", "A part of the content, of a file.")
+        .problem(416, "The artifact does not have these bytes.")
+        .with_header("Content-Range", "The size of the whole."),
     ]
 }
 
@@ -61,11 +58,11 @@ struct ArtifactDocument {
     id: ArtifactId,
     /// The call it came from.
     call_id: CallId,
-    /// `application/json`, `text/plain` for a result that was one text, or the type of a file that came with a result.
+    /// `application/json`, `text/plain` for a result that is text, or the type of the file.
     media_type: String,
-    /// How large it is.
+    /// Its size.
     bytes: u64,
-    /// When it was kept: microseconds since the Unix epoch.
+    /// When it was stored: microseconds since the Unix epoch.
     kept_at: Timestamp,
 }
 
@@ -75,12 +72,11 @@ async fn find(server: &Server, caller: &Caller, id: &ArtifactId) -> Result<Artif
 }
 
 fn missing(id: &ArtifactId) -> Problem {
-    let detail =
-        format!("there is no artifact `{id}`, or no longer; `GET /v1/calls/ID` names that of a call");
+    let detail = format!("there is no artifact `{id}` (any more); `GET /v1/calls/ID` names that of a call");
     Problem::not_found(detail)
 }
 
-/// Whether a call offered this file to the caller, in a run with an agent that they may talk to.
+/// Whether a run with an agent of this caller offered it the file.
 async fn is_offered(
     server: &Server,
     caller: &Caller,
@@ -97,23 +93,23 @@ async fn is_offered(
 
 async fn show(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
-) -> Result<Document<ArtifactDocument>, Problem> {
+) -> Result<Json<ArtifactDocument>, Problem> {
     let id = ArtifactId::new(&id);
     let ArtifactFacts { call, media_type, bytes, kept_at } = find(&server, &caller, &id).await?;
-    Ok(Document(ArtifactDocument { id, call_id: call, media_type, bytes, kept_at }))
+    Ok(Json(ArtifactDocument { id, call_id: call, media_type, bytes, kept_at }))
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ContentQuery {
-    /// What the file is to be called that it is saved in.
+    /// Name of the file to save it in.
     #[serde(default)]
     name: Option<String>,
 }
 
-/// Nothing of ours is ever shown as a page of ours: what is kept here may be anybody's.
+/// Always an attachment: content of unknown origin must not be shown as a page of this server.
 fn disposition(name: Option<&str>) -> String {
     match name {
         None => "attachment".to_owned(),
@@ -123,7 +119,7 @@ fn disposition(name: Option<&str>) -> String {
 
 async fn content(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     headers: HeaderMap,
     Path(id): Path<String>,
     Query(query): Query<ContentQuery>,
@@ -139,13 +135,13 @@ async fn content(
         Part::All => (StatusCode::OK, 0..length),
         Part::Bytes(range) => (StatusCode::PARTIAL_CONTENT, range),
         Part::Beyond => {
-            let detail = format!("it has {length} bytes, and those in `Range` are not among them");
+            let detail = format!("`Range` is beyond the end; the artifact has {length} bytes");
             let problem = Problem::new(StatusCode::RANGE_NOT_SATISFIABLE, "no_such_range", detail);
             let told = [(header::CONTENT_RANGE, format!("bytes */{length}"))];
             return Ok((told, problem).into_response());
         }
     };
-    let kept = KeptContent::new(server.app.store.clone(), caller.scope, id, range.clone());
+    let kept = ArtifactBody::new(server.app.store.clone(), caller.scope, id, range.clone());
     let mut response = (status, Body::new(kept)).into_response();
     let told = response.headers_mut();
     let media_type = HeaderValue::from_str(&artifact.media_type).map_err(|error| Problem::failure(&error))?;

@@ -1,12 +1,12 @@
-//! Calls: made, looked up, gone on with, stopped.
+//! Calls: make, list, show, resume and cancel them.
 //!
-//! Whoever goes away is not waited for: a call whose connection breaks is stopped, as an interrupt would stop it. One
-//! with an `Idempotency-Key` goes on, because its sender can ask again.
+//! A call is cancelled when its client disconnects. With an `Idempotency-Key` it continues, because the client can ask
+//! for the reply again.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
@@ -21,49 +21,45 @@ use toolroom::scope::Scope;
 use toolroom::tool::{ErrorKind, RaisedBy};
 
 use crate::documents::{CallDocument, Surface, whole_number};
-use crate::http::access::Need;
-use crate::http::extract::body::Body;
-use crate::http::extract::body::Document;
-use crate::http::extract::body::Path;
-use crate::http::extract::body::Query;
-use crate::http::extract::paging::Page;
+use crate::http::access::Access;
+use crate::http::extract::{Json, Page, Path, Query};
 use crate::http::problem::Problem;
 use crate::http::route::Route;
 use crate::http::server::Server;
-use crate::http::streams::cancel_on_disconnect::Attended;
+use crate::http::streams::cancel_on_disconnect::CancelOnDisconnect;
 use crate::identity::{Caller, Permission};
 
-/// What the journal says of calls that came in here.
+/// The entrance of these calls in the journal.
 pub(crate) const ENTRANCE: &str = "rest";
 
-/// The longest a call may be told to take.
-const LONGEST: Duration = Duration::from_hours(24);
+/// Longest timeout of a call.
+const MAX_TIMEOUT: Duration = Duration::from_hours(24);
 
 pub(crate) fn routes() -> Vec<Route> {
-    let call = Need::Permission(Permission::Call);
-    let read = Need::Permission(Permission::Read);
+    let call = Access::Permission(Permission::Call);
+    let read = Access::Permission(Permission::Read);
     let outcome = |route: Route| {
         route
             .reply::<CallDocument>(200, "The call has ended; `outcome` says how.")
-            .reply::<CallDocument>(202, "The call waits for somebody to approve it.")
-            .reply::<CallDocument>(404, "There is no such tool.")
+            .reply::<CallDocument>(202, "The call waits for approval.")
+            .reply::<CallDocument>(404, "Tool not found.")
             .reply::<CallDocument>(429, "Too many calls; try again after `retry_after` seconds.")
     };
     vec![
-        outcome(Route::post("/v1/calls", call, "Calls a tool.", create).body::<NewCall>().repeatable())
-            .refuse(404, "The conversation is not found in this project."),
+        outcome(Route::post("/v1/calls", call, "Calls a tool.", create).body::<NewCall>().idempotent())
+            .problem(404, "The conversation is not found in this project."),
         Route::get("/v1/calls", read, "Lists the calls of the project, the newest first.", list)
             .query::<CallsQuery>()
             .reply::<CallList>(200, "The calls."),
-        Route::get("/v1/calls/{call}", read, "Shows one call.", show)
-            .reply::<CallRecord>(200, "The call, as the journal keeps it."),
-        Route::post("/v1/calls/{call}/cancel", call, "Stops a call that runs on this server.", cancel)
-            .reply::<Stopping>(202, "The call is being stopped; its row will say how it ended.")
-            .refuse(409, "It does not run, or not here."),
+        Route::get("/v1/calls/{call}", read, "Shows a call.", show)
+            .reply::<CallRecord>(200, "The journal record of the call."),
+        Route::post("/v1/calls/{call}/cancel", call, "Cancels a call that runs on this server.", cancel)
+            .reply::<CancelReply>(202, "The call is being cancelled; its record will show how it ended.")
+            .problem(409, "The call does not run on this server."),
         outcome(
             Route::post("/v1/calls/{call}/resume", call, "Runs a call that was approved.", resume)
-                .repeatable()
-                .refuse(409, "It is over, or belongs to a run."),
+                .idempotent()
+                .problem(409, "The call has ended, or belongs to a run."),
         ),
     ]
 }
@@ -74,16 +70,16 @@ pub(crate) fn routes() -> Vec<Route> {
 struct NewCall {
     /// The tool: id, alias or unique name.
     tool: String,
-    /// What to call it with.
+    /// Its arguments.
     #[serde(default)]
     arguments: Map<String, Value>,
-    /// What the client says about its user and situation, up to 64 KiB. It gives no rights.
+    /// Runtime context of the client about its user and situation, up to 64 KiB. It gives no rights.
     #[serde(default)]
     context: Map<String, Value>,
-    /// A conversation of the caller that the call belongs to: what was read there counts, and answers given there hold.
+    /// A conversation of the caller that the call belongs to: its provenance counts, and answers given there apply.
     #[serde(default)]
     conversation: Option<String>,
-    /// Milliseconds after which to give up.
+    /// Timeout in milliseconds.
     #[serde(default, deserialize_with = "whole_number")]
     #[schemars(range(min = 1, max = 86_400_000))]
     timeout_ms: Option<u64>,
@@ -91,13 +87,13 @@ struct NewCall {
 
 async fn create(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
-    Body(new): Body<NewCall>,
+    caller: Caller,
+    Json(new): Json<NewCall>,
 ) -> Result<Response, Problem> {
     check_context(&new.context)?;
     let timeout = new.timeout_ms.map(Duration::from_millis);
-    if timeout.is_some_and(|timeout| timeout.is_zero() || timeout > LONGEST) {
-        return Err(Problem::bad_request("`timeout_ms` is a number from 1 to 86400000"));
+    if timeout.is_some_and(|timeout| timeout.is_zero() || timeout > MAX_TIMEOUT) {
+        return Err(Problem::bad_request("`timeout_ms` must be a number from 1 to 86400000"));
     }
     let stop = server.calls.closing().child_token();
     let mut request = CallRequest::through(ENTRANCE, new.tool, caller.scope.clone(), stop.clone())
@@ -111,30 +107,31 @@ async fn create(
     if let Some(id) = new.conversation {
         let id = ConversationId::new(&id);
         if !server.app.store.was_started_by(&caller.scope, &id, &caller.call_owner()).await? {
-            let detail = format!("there is no conversation `{id}` of yours; leave it out");
+            let detail = format!("there is no conversation `{id}` of this caller; leave it out");
             return Err(Problem::not_found(detail));
         }
         request = request.conversation(id.as_str(), None);
     }
     let worker = Arc::clone(&server);
     let report = Box::pin(async move { worker.calls.call(request).await });
-    let report = Attended::new(stop, report).await?;
+    let report = CancelOnDisconnect::new(stop, report).await?;
     reply(&server, &caller.scope, &report, &caller.responder()).await
 }
 
-/// What a client says about its situation is bounded.
+/// Refuses a runtime context that is too large.
 pub(crate) fn check_context(context: &Map<String, Value>) -> Result<(), Problem> {
     let size = serde_json::to_vec(context).map_err(|error| Problem::failure(&error))?.len();
     match size <= MAX_CONTEXT_BYTES {
         true => Ok(()),
         false => {
-            let detail = format!("`context` has {size} bytes of JSON; up to {MAX_CONTEXT_BYTES} are taken");
+            let detail =
+                format!("`context` has {size} bytes of JSON; up to {MAX_CONTEXT_BYTES} are accepted");
             Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail))
         }
     }
 }
 
-/// A report, with the status that says how it ended.
+/// The report of a call, with the status of its outcome.
 async fn reply(
     server: &Server,
     scope: &Scope,
@@ -148,7 +145,7 @@ async fn reply(
     };
     let answers = question.map_or(Ok(&[][..]), |question| room.answers(&question, responder))?;
     let document = CallDocument::of(report, Surface::Web(answers));
-    let mut response = (status(&report.outcome), Document(document)).into_response();
+    let mut response = (status(&report.outcome), Json(document)).into_response();
     if let Outcome::Failed(error) = &report.outcome
         && response.status() == StatusCode::TOO_MANY_REQUESTS
     {
@@ -182,14 +179,14 @@ struct CallsQuery {
     /// Only calls of this run.
     #[serde(default)]
     run: Option<String>,
-    /// Only calls since then: microseconds since the Unix epoch.
+    /// Only calls since this time: microseconds since the Unix epoch.
     #[serde(default)]
     since: Option<i64>,
-    /// At most so many.
+    /// Maximum number of entries.
     #[serde(default)]
     #[schemars(range(min = 1, max = 200))]
     limit: Option<u32>,
-    /// Where the page before ended: its `next_cursor`.
+    /// The `next_cursor` of the previous page.
     #[serde(default)]
     cursor: Option<String>,
 }
@@ -198,18 +195,18 @@ struct CallsQuery {
 struct CallList {
     /// The calls, the newest first.
     calls: Vec<CallRecord>,
-    /// Where the next page begins, if there is one.
+    /// Cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
 async fn list(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Query(query): Query<CallsQuery>,
-) -> Result<Document<CallList>, Problem> {
+) -> Result<Json<CallList>, Problem> {
     let page = Page::new(query.limit, query.cursor.as_deref())?;
-    // A tool that no longer exists has still been called: its name is then taken as it is.
+    // The name of a tool that no longer exists is used as it is.
     let catalog = server.app.room.catalog();
     let tool = query.tool.map(|name| match catalog.find(&caller.scope.project, &name) {
         Ok(entry) => entry.spec().id.to_string(),
@@ -222,16 +219,16 @@ async fn list(
         run: query.run,
         before: page.after.as_deref().map(CallId::new),
         id_suffix: None,
-        limit: Some(page.and_one_more()),
+        limit: Some(page.lookahead()),
     };
     let mut calls = server.app.store.calls(&caller.scope, filter).await?;
-    let next_cursor = page.cut(&mut calls, |call| call.id.to_string());
-    calls.iter_mut().for_each(|call| for_eyes_of(&caller, call));
-    Ok(Document(CallList { calls, next_cursor }))
+    let next_cursor = page.truncate(&mut calls, |call| call.id.to_string());
+    calls.iter_mut().for_each(|call| hide_detail(&caller, call));
+    Ok(Json(CallList { calls, next_cursor }))
 }
 
-/// What lies behind an error is for whoever looks after the project.
-fn for_eyes_of(caller: &Caller, call: &mut CallRecord) {
+/// Removes the cause of an error, which only callers who may manage the project see.
+fn hide_detail(caller: &Caller, call: &mut CallRecord) {
     if !caller.may(Permission::Manage) {
         call.detail = None;
     }
@@ -244,44 +241,46 @@ async fn find(server: &Server, caller: &Caller, id: &str) -> Result<CallRecord, 
 
 async fn show(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
-) -> Result<Document<CallRecord>, Problem> {
+) -> Result<Json<CallRecord>, Problem> {
     let mut call = find(&server, &caller, &id).await?;
-    for_eyes_of(&caller, &mut call);
-    Ok(Document(call))
+    hide_detail(&caller, &mut call);
+    Ok(Json(call))
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Stopping {
+struct CancelReply {
     /// The call.
     call_id: CallId,
 }
 
 async fn cancel(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     let call_id = CallId::new(&id);
     if server.calls.running().cancel(&caller.scope, &call_id) {
-        return Ok((StatusCode::ACCEPTED, Document(Stopping { call_id })).into_response());
+        return Ok((StatusCode::ACCEPTED, Json(CancelReply { call_id })).into_response());
     }
     let call = find(&server, &caller, &id).await?;
     Err(Problem::conflict(match call.status {
-        CallStatus::Begun => format!("`{id}` does not run on this server, or belongs to a run; cancel that"),
-        CallStatus::Pending => format!("`{id}` waits for an answer, and does nothing until then"),
-        status => format!("`{id}` is over: {status}"),
+        CallStatus::Begun => {
+            format!("`{id}` does not run on this server, or belongs to a run; cancel the run")
+        }
+        CallStatus::Pending => format!("`{id}` is not running: it waits for an answer"),
+        status => format!("`{id}` has ended: {status}"),
     }))
 }
 
 async fn resume(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     if let Some(run) = find(&server, &caller, &id).await?.run {
-        return Err(Problem::conflict(format!("`{id}` belongs to the run `{run}`, which goes on with it")));
+        return Err(Problem::conflict(format!("`{id}` belongs to the run `{run}`, which resumes it")));
     }
     check_made_by(&server, &caller, &CallId::new(&id)).await?;
     let stop = server.calls.closing().child_token();
@@ -289,7 +288,8 @@ async fn resume(
     let mut request = ResumeRequest::new(CallId::new(&id), caller.scope);
     request.source = Some(source);
     request.cancellation = stop.clone();
-    Attended::new(stop, Box::pin(async move { go_on(&server, request, &responder).await })).await?
+    CancelOnDisconnect::new(stop, Box::pin(async move { resume_latest(&server, request, &responder).await }))
+        .await?
 }
 
 /// Refuses to run a parked call for another caller than the one that made it: its result is for that caller.
@@ -300,15 +300,16 @@ async fn check_made_by(server: &Server, caller: &Caller, id: &CallId) -> Result<
         .question_details(&caller.scope, id)
         .await
         .map_err(|error| Problem::failure(&error))?;
-    // The arguments of a call that is over are not kept, and it does not run again.
+    // The arguments of a call that has ended are not stored, and it does not run again.
     let waits = asked.filter(|asked| asked.arguments.is_some());
     if caller.is_owner() || waits.is_none_or(|asked| asked.caller == Some(caller.call_owner())) {
         return Ok(());
     }
-    Err(Problem::forbidden(format!("`{id}` was made by another caller, who has to resume it")))
+    Err(Problem::forbidden(format!("`{id}` was made by another caller, which has to resume it")))
 }
 
-async fn go_on(
+/// Resumes a parked call, or the one that replaced it.
+async fn resume_latest(
     server: &Server,
     mut request: ResumeRequest,
     responder: &Responder,
@@ -317,7 +318,7 @@ async fn go_on(
         let call = request.call.clone();
         match server.calls.resume(request.clone()).await {
             Ok(report) => return reply(server, &request.scope, &report, responder).await,
-            // The arguments were edited: the call that took its place is the one to run.
+            // The arguments were edited: run the call that replaced it.
             Err(ResumeError::Replaced { by, .. }) => request.call = by,
             Err(ResumeError::NotFound(_)) => {
                 return Err(Problem::not_found(format!(

@@ -1,8 +1,8 @@
-//! Agents behind the address where programs look for OpenAI's models.
+//! Agents through the API of OpenAI's chat completions.
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
@@ -16,54 +16,56 @@ use toolroom::model::ModelErrorKind;
 
 use crate::agents;
 use crate::documents::OfferDocument;
-use crate::http::access::Need;
-use crate::http::extract::body::Body;
-use crate::http::extract::body::Document;
+use crate::http::access::Access;
+use crate::http::extract::Json;
 use crate::http::problem::Problem;
-use crate::http::resources::runs::choice;
-use crate::http::resources::runs::known;
+use crate::http::resources::runs::{choice, known};
 use crate::http::route::Route;
 use crate::http::server::Server;
-use crate::http::streams::events::Gone;
-use crate::http::streams::events::Stream;
+use crate::http::streams::events::{Gone, Stream};
 use crate::identity::{Caller, Permission};
 use crate::openai::{
     ChatRequest, Chunk, ChunkChoice, Completion, Delta, ErrorPart, ErrorReply, FinishReason, FunctionCall,
     Piece, Said, ToolCallPart, Usage,
 };
-use crate::runs::{Begun, Seen, Watching};
+use crate::runs::{RunSubscriber, RunUpdate, StartedRun};
 use crate::telemetry;
 
-/// What is kept of where a run came from. Whoever sent it waits for the reply, so nobody goes on with it after a restart.
+/// The entrance of these runs. They are not resumed after a restart, because their client is gone.
 const ENTRANCE: &str = "openai";
 
 /// The header that names the run.
 const RUN: &str = "x-toolroom-run";
 
-/// What is said of a run that was cancelled.
-const STOPPED: &str = "somebody stopped the run";
+/// Message for a cancelled run.
+const CANCELLED: &str = "the run was cancelled";
 
-/// What a stream ends with.
-const LAST_WORD: &str = "[DONE]";
+/// Last event of a stream.
+const TERMINATOR: &str = "[DONE]";
 
-/// Where the model finds what the program tells it to be.
+/// Name of the program's instructions in the runtime context.
 const INSTRUCTIONS: &str = "instructions";
 
 pub(crate) fn routes() -> Vec<Route> {
-    let chat = Need::Permission(Permission::Chat);
+    let chat = Access::Permission(Permission::Chat);
     vec![
-        Route::post("/v1/chat/completions", chat, "Asks an agent, in the words of OpenAI.", complete)
-            .body::<ChatRequest>()
-            .reply::<Completion>(200, "The answer, or calls that the program has to run.")
-            .with(RUN, "The run, for whoever wants to look it up.")
-            .stream::<Piece<'_>>(200, "With `stream`: the answer in pieces.")
-            .ending_with(LAST_WORD)
-            .refuse(404, "There is no such agent, or no such call.")
-            .refuse(409, "The run does not wait for results, or somebody stopped it.")
-            .refuse(502, "No model can be asked, or none has answered.")
-            .refuse(503, "The server is about to end.")
-            .in_words_of::<ErrorReply<'_>>(),
-        Route::get("/v1/models", chat, "Lists the agents as OpenAI lists models.", models)
+        Route::post(
+            "/v1/chat/completions",
+            chat,
+            "Runs an agent through the chat completions API of OpenAI.",
+            complete,
+        )
+        .body::<ChatRequest>()
+        .reply::<Completion>(200, "The answer, or calls that the client has to run.")
+        .with_header(RUN, "The id of the run.")
+        .stream::<Piece<'_>>(200, "With `stream`: the answer in chunks.")
+        .terminated_by(TERMINATOR)
+        .problem(404, "Agent or call not found.")
+        .problem(409, "The run does not wait for results, or was cancelled.")
+        .problem(502, "No model available, or none has answered.")
+        .problem(503, "The server is shutting down.")
+        .error_format::<ErrorReply<'_>>(),
+        Route::get("/v1/models", chat, "Lists the agents in the format of OpenAI's models.", models)
             .reply::<ModelList>(200, "The agents."),
     ]
 }
@@ -83,16 +85,13 @@ struct ModelLine {
     id: String,
     /// `model`.
     object: &'static str,
-    /// Not known of agents: zero.
+    /// Always zero.
     created: i64,
     /// `toolroom`.
     owned_by: &'static str,
 }
 
-async fn models(
-    State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
-) -> Result<Document<ModelList>, Problem> {
+async fn models(State(server): State<Arc<Server>>, caller: Caller) -> Result<Json<ModelList>, Problem> {
     let known = agents::records(&server.app, &caller.scope).await?;
     // An end user sees the one agent they may talk to.
     let own = choice(&caller, None, None)?.agent;
@@ -101,41 +100,41 @@ async fn models(
         .map(|agent| agent.record.id.to_string())
         .filter(|id| own.as_ref().is_none_or(|own| own == id))
         .map(|id| ModelLine { id, object: "model", created: 0, owned_by: "toolroom" });
-    Ok(Document(ModelList { object: "list", data: data.collect() }))
+    Ok(Json(ModelList { object: "list", data: data.collect() }))
 }
 
 async fn complete(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
-    Body(request): Body<ChatRequest>,
-) -> Result<Response, Refusal> {
+    caller: Caller,
+    Json(request): Json<ChatRequest>,
+) -> Result<Response, OpenAiProblem> {
     let begun = begin(&server, &caller, &request).await?;
     let created = server.app.room.clock().now().as_micros() / 1_000_000;
-    let answering = Answering { server, caller, begun, agent: request.model.clone(), created };
+    let answer = RunAnswer { server, caller, begun, agent: request.model.clone(), created };
     if request.stream == Some(true) {
         let (stream, mut response) = Stream::open();
-        name_run(&mut response, &answering.begun.run);
-        tokio::spawn(telemetry::carried(answering.in_pieces(stream, request.wants_usage())));
+        name_run(&mut response, &answer.begun.run);
+        tokio::spawn(telemetry::carried(answer.stream_chunks(stream, request.wants_usage())));
         return Ok(response);
     }
-    Ok(answering.whole().await?)
+    Ok(answer.whole().await?)
 }
 
-/// A problem in the words of OpenAI, whose clients show no other.
-struct Refusal(Problem);
+/// A problem in the error format of OpenAI, which its clients can show.
+struct OpenAiProblem(Problem);
 
-impl From<Problem> for Refusal {
+impl From<Problem> for OpenAiProblem {
     fn from(problem: Problem) -> Self {
         Self(problem)
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for OpenAiProblem {
     fn into_response(self) -> Response {
         let Self(Problem { status, code, detail, retry_after }) = self;
         let kind = if status.is_client_error() { "invalid_request_error" } else { "server_error" };
         let error = ErrorPart { message: &detail, kind, code, param: None };
-        let mut response = (status, Document(ErrorReply { error })).into_response();
+        let mut response = (status, Json(ErrorReply { error })).into_response();
         if let Some(span) = retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(span.as_secs().max(1)));
         }
@@ -143,8 +142,8 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Begins a run, or goes on with the one whose calls were run.
-async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> Result<Begun, Problem> {
+/// Starts a run, or resumes the one whose calls the client has run.
+async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> Result<StartedRun, Problem> {
     let wrong = |error: crate::openai::WrongRequest| Problem::bad_request(error.to_string());
     let choice = choice(caller, Some(request.model.clone()), None)?;
     let tools = request.tools().map_err(wrong)?;
@@ -177,47 +176,47 @@ async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> 
                 }
                 if known(server, caller, &owner).await?.agent.as_str() != request.model {
                     return Err(Problem::conflict(format!(
-                        "`{id}` was not handed out by `{}`",
+                        "`{id}` is not a call of the agent `{}`",
                         request.model
                     )));
                 }
                 let result = serde_json::from_str(&text).unwrap_or(Value::String(text));
                 let delivery = Delivery::new(call, record.scope.clone(), Ok(result));
                 match server.runs.deliver(&owner, delivery).await? {
-                    // Sent again after the line broke: it counts once.
+                    // Sent again after a lost connection: it counts once.
                     Ok(_) | Err(DeliverError::Over { .. }) => {}
                     Err(DeliverError::NotHanded(_)) => return Err(unknown()),
                     Err(error) => return Err(Problem::conflict(error.to_string())),
                 }
             }
-            let run = run.ok_or_else(|| Problem::bad_request("there are no results"))?;
+            let run = run.ok_or_else(|| Problem::bad_request("no results were sent"))?;
             Ok(server.runs.resume_with(&caller.scope, &run, Some(tools)).await?)
         }
     }
 }
 
-/// Answers one request with what comes of a run.
-struct Answering {
+/// Answers one request with the events of a run.
+struct RunAnswer {
     server: Arc<Server>,
     caller: Caller,
-    begun: Begun,
+    begun: StartedRun,
     agent: String,
     created: i64,
 }
 
-impl Answering {
-    fn watching(&self) -> Watching {
-        // Of a run that goes on only what comes now is new to the program; it begins with the run being taken up.
+impl RunAnswer {
+    fn subscriber(&self) -> RunSubscriber {
+        // The client has seen the earlier events of a resumed run.
         let runs = Arc::clone(&self.server.runs);
-        Watching::of_this_stretch(runs, self.caller.scope.clone(), &self.begun)
+        RunSubscriber::from_newest_segment(runs, self.caller.scope.clone(), &self.begun)
     }
 
     async fn whole(self) -> Result<Response, Problem> {
-        let mut watching = self.watching();
+        let mut subscriber = self.subscriber();
         let (mut text, mut calls, mut usage) = (String::new(), Vec::new(), Usage::default());
         let mut offered = Vec::new();
-        while let Some(seen) = watching.next().await? {
-            let Seen::Event(_, event) = seen else { continue };
+        while let Some(seen) = subscriber.next().await? {
+            let RunUpdate::Event(_, event) = seen else { continue };
             match &event.event {
                 RunEvent::Answered { text: said, .. } => text.clone_from(said),
                 RunEvent::Handed { call, tool, .. } => calls.push(self.call(call, tool).await?),
@@ -228,7 +227,7 @@ impl Answering {
                     usage = (*tokens).into();
                 }
                 RunEvent::Failed(failure) => {
-                    // What was sent is larger than the model can read: theirs to mend.
+                    // The client has to shorten the request.
                     let (status, code) = match failure.kind == ModelErrorKind::ContextOverflow.as_str() {
                         true => (StatusCode::BAD_REQUEST, "context_length_exceeded"),
                         false => (StatusCode::BAD_GATEWAY, "no_answer"),
@@ -236,7 +235,7 @@ impl Answering {
                     return Err(Problem::new(status, code, failure.message.clone()));
                 }
                 RunEvent::Cancelled => {
-                    return Err(Problem::new(StatusCode::CONFLICT, "cancelled", STOPPED));
+                    return Err(Problem::new(StatusCode::CONFLICT, "cancelled", CANCELLED));
                 }
                 RunEvent::Waiting { .. } => break,
                 _ => {}
@@ -244,13 +243,13 @@ impl Answering {
         }
         let (id, agent) = (self.begun.run.to_string(), self.agent.clone());
         let completion = Completion::new(id, self.created, agent, text, calls, offered, usage);
-        let mut response = Document(completion).into_response();
+        let mut response = Json(completion).into_response();
         name_run(&mut response, &self.begun.run);
         Ok(response)
     }
 
-    /// Says what is missing of an answer, to somebody who may have missed pieces of it.
-    async fn say_rest(&self, stream: &Stream, said: &mut String, whole: &str) -> Result<(), Gone> {
+    /// Sends the rest of an answer to a client that may have missed chunks of it.
+    async fn send_rest(&self, stream: &Stream, said: &mut String, whole: &str) -> Result<(), Gone> {
         if let Some(rest) = whole.strip_prefix(said.as_str()).filter(|rest| !rest.is_empty()) {
             self.say(stream, rest.to_owned()).await?;
             whole.clone_into(said);
@@ -258,7 +257,7 @@ impl Answering {
         Ok(())
     }
 
-    async fn in_pieces(self, stream: Stream, wants_usage: bool) {
+    async fn stream_chunks(self, stream: Stream, wants_usage: bool) {
         if self.tell(&stream, wants_usage).await == Err(Gone)
             && let Err(error) = self.server.runs.cancel(&self.caller.scope, &self.begun.run).await
         {
@@ -267,24 +266,24 @@ impl Answering {
     }
 
     async fn tell(&self, stream: &Stream, wants_usage: bool) -> Result<(), Gone> {
-        let mut watching = self.watching();
+        let mut subscriber = self.subscriber();
         self.send(stream, Delta { role: Some("assistant"), ..Delta::default() }, None).await?;
-        // What was said of the answer so far.
+        // The answer so far.
         let (mut calls, mut usage, mut said) = (0, Usage::default(), String::new());
         loop {
             stream.ready().await?;
-            let seen = match stream.meanwhile(watching.next()).await? {
+            let seen = match stream.keep_alive_until(subscriber.next()).await? {
                 Ok(Some(seen)) => seen,
                 Ok(None) => break,
                 Err(error) => {
-                    tracing::warn!("a run cannot be watched: {error}");
+                    tracing::warn!("cannot follow a run: {error}");
                     return self.fail(stream, "internal", "the answer cannot be read").await;
                 }
             };
             let event = match seen {
-                Seen::Event(_, event) => event,
-                Seen::Words(_, words) => {
-                    self.say_rest(stream, &mut said, &words.text).await?;
+                RunUpdate::Event(_, event) => event,
+                RunUpdate::CatchUp(_, words) => {
+                    self.send_rest(stream, &mut said, &words.text).await?;
                     continue;
                 }
             };
@@ -295,7 +294,7 @@ impl Answering {
                     self.say(stream, text.clone()).await?;
                 }
                 RunEvent::Answered { text, .. } => {
-                    self.say_rest(stream, &mut said, text).await?;
+                    self.send_rest(stream, &mut said, text).await?;
                     said.clear();
                 }
                 RunEvent::Handed { call, tool, .. } => {
@@ -315,7 +314,7 @@ impl Answering {
                 RunEvent::Failed(failure) => {
                     return self.fail(stream, failure.kind.as_str(), &failure.message).await;
                 }
-                RunEvent::Cancelled => return self.fail(stream, "cancelled", STOPPED).await,
+                RunEvent::Cancelled => return self.fail(stream, "cancelled", CANCELLED).await,
                 RunEvent::Done { usage: tokens, .. } => usage = (*tokens).into(),
                 RunEvent::Waiting { .. } => break,
                 _ => {}
@@ -327,7 +326,7 @@ impl Answering {
             let chunk = Chunk { choices: Vec::new(), usage: Some(usage), ..self.chunk() };
             stream.send(None, None, &Piece::Chunk(chunk)).await?;
         }
-        stream.send_text(format!("data: {LAST_WORD}\n\n")).await
+        stream.send_text(format!("data: {TERMINATOR}\n\n")).await
     }
 
     async fn fail(&self, stream: &Stream, code: &str, message: &str) -> Result<(), Gone> {
@@ -356,7 +355,7 @@ impl Answering {
         }
     }
 
-    /// A call that the program has to run. Its id is that of the journal, which nobody guesses.
+    /// A call that the client has to run. Its id is that of the journal, which cannot be guessed.
     async fn call(&self, call: &CallId, tool: &str) -> Result<ToolCallPart, Problem> {
         let asked = self.server.app.room.question_details(&self.caller.scope, call).await;
         let asked = asked.map_err(|error| Problem::failure(&error))?;
@@ -367,12 +366,12 @@ impl Answering {
     }
 }
 
-/// What a program that knows no questions is told.
+/// Text for clients without approvals.
 fn asks(tool: &str, reason: &str, call: &CallId) -> String {
-    format!("`{tool}` has to be approved before it runs: {reason} (`{call}`). Nothing was done yet.")
+    format!("`{tool}` needs approval before it runs: {reason} (`{call}`). Nothing was done yet.")
 }
 
-/// Says which run it is, for whoever wants to watch it or look it up.
+/// Adds the header with the id of the run.
 fn name_run(response: &mut Response, run: &RunId) {
     if let Ok(value) = HeaderValue::from_str(run.as_str()) {
         response.headers_mut().insert(RUN, value);

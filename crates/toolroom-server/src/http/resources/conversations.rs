@@ -1,8 +1,8 @@
-//! Conversations: what was said.
+//! Conversations and their messages.
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,12 +12,9 @@ use toolroom::conversation::{
     StepError,
 };
 
-use crate::http::access::Need;
-use crate::http::extract::body::Document;
-use crate::http::extract::body::Path;
-use crate::http::extract::body::Query;
-use crate::http::extract::paging::Page;
-use crate::http::extract::paging::not_ours;
+use crate::http::access::Access;
+use crate::http::extract::paging::invalid_cursor;
+use crate::http::extract::{Json, Page, Path, Query};
 use crate::http::problem::Problem;
 use crate::http::resources::runs::choice;
 use crate::http::route::Route;
@@ -25,41 +22,46 @@ use crate::http::server::Server;
 use crate::identity::{Caller, Permission};
 
 pub(crate) fn routes() -> Vec<Route> {
-    let chat = Need::Permission(Permission::Chat);
+    let chat = Access::Permission(Permission::Chat);
     vec![
-        Route::get("/v1/conversations", chat, "Lists conversations, the one last spoken in first.", list)
+        Route::get("/v1/conversations", chat, "Lists conversations, the most recently used first.", list)
             .query::<ConversationsQuery>()
             .reply::<ConversationList>(200, "The conversations."),
         Route::get("/v1/conversations/{conversation}", chat, "Shows one conversation.", show)
             .reply::<Conversation>(200, "The conversation."),
-        Route::get("/v1/conversations/{conversation}/messages", chat, "Reads what was said.", messages)
-            .query::<MessagesQuery>()
-            .reply::<MessageList>(200, "What was said, in order."),
+        Route::get(
+            "/v1/conversations/{conversation}/messages",
+            chat,
+            "Lists the messages of a conversation.",
+            messages,
+        )
+        .query::<MessagesQuery>()
+        .reply::<MessageList>(200, "The messages, in order."),
         Route::delete(
             "/v1/conversations/{conversation}",
             chat,
             "Deletes a conversation with its runs.",
             delete,
         )
-        .reply_of(204, "", "It is gone.")
-        .refuse(409, "A run of it is being worked on."),
+        .response(204, "", "Deleted.")
+        .problem(409, "A run of the conversation is active."),
     ]
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ConversationsQuery {
-    /// Only this agent's.
+    /// Only conversations with this agent.
     #[serde(default)]
     agent: Option<String>,
-    /// Only those in whose title this stands.
+    /// Only conversations whose title contains this.
     #[serde(default)]
     title: Option<String>,
-    /// At most so many.
+    /// Maximum number of entries.
     #[serde(default)]
     #[schemars(range(min = 1, max = 200))]
     limit: Option<u32>,
-    /// Where the page before ended: its `next_cursor`.
+    /// The `next_cursor` of the previous page.
     #[serde(default)]
     cursor: Option<String>,
 }
@@ -67,7 +69,7 @@ struct ConversationsQuery {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct MessagesQuery {
-    /// The number of the first entry.
+    /// Number of the first entry.
     #[serde(default)]
     #[schemars(range(max = 4_294_967_295_u32))]
     from: u32,
@@ -77,7 +79,7 @@ struct MessagesQuery {
 struct ConversationList {
     /// The conversations.
     conversations: Vec<Conversation>,
-    /// Where the next page begins, if there is one.
+    /// Cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -90,52 +92,52 @@ struct MessageList {
 
 async fn list(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Query(query): Query<ConversationsQuery>,
-) -> Result<Document<ConversationList>, Problem> {
+) -> Result<Json<ConversationList>, Problem> {
     let page = Page::new(query.limit, query.cursor.as_deref())?;
     let filter = ConversationFilter {
         agent: choice(&caller, query.agent, None)?.agent.as_deref().map(AgentId::new),
         title: query.title,
-        behind: page.after.as_deref().map(place).transpose()?,
-        limit: Some(page.and_one_more()),
+        behind: page.after.as_deref().map(position).transpose()?,
+        limit: Some(page.lookahead()),
         ..ConversationFilter::default()
     };
     let mut conversations = server.app.store.conversations(&caller.scope, filter).await?;
     let next_cursor =
-        page.cut(&mut conversations, |last| format!("{} {}", last.updated_at.as_micros(), last.id));
-    Ok(Document(ConversationList { conversations, next_cursor }))
+        page.truncate(&mut conversations, |last| format!("{} {}", last.updated_at.as_micros(), last.id));
+    Ok(Json(ConversationList { conversations, next_cursor }))
 }
 
-/// Where a page ended. What is said in a conversation meanwhile moves it, so its id alone does not tell.
-fn place(text: &str) -> Result<(Timestamp, ConversationId), Problem> {
-    let (at, id) = text.split_once(' ').ok_or_else(not_ours)?;
-    let at = at.parse().map_err(|_| not_ours())?;
+/// The position of a cursor. New messages move a conversation, so its id alone is not enough.
+fn position(text: &str) -> Result<(Timestamp, ConversationId), Problem> {
+    let (at, id) = text.split_once(' ').ok_or_else(invalid_cursor)?;
+    let at = at.parse().map_err(|_| invalid_cursor())?;
     Ok((Timestamp::from_micros(at), ConversationId::new(id)))
 }
 
 async fn show(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
-) -> Result<Document<Conversation>, Problem> {
-    Ok(Document(find(&server, &caller, &id).await?))
+) -> Result<Json<Conversation>, Problem> {
+    Ok(Json(find(&server, &caller, &id).await?))
 }
 
 async fn messages(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
     Query(query): Query<MessagesQuery>,
-) -> Result<Document<MessageList>, Problem> {
+) -> Result<Json<MessageList>, Problem> {
     let conversation = find(&server, &caller, &id).await?;
     let entries = server.app.store.entries(&caller.scope, &conversation.id, query.from.into()).await?;
-    Ok(Document(MessageList { entries }))
+    Ok(Json(MessageList { entries }))
 }
 
 async fn delete(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Problem> {
     let conversation = find(&server, &caller, &id).await?;

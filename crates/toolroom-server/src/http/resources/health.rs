@@ -1,4 +1,4 @@
-//! Whether the server lives, and whether it can work.
+//! Health checks and metrics.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::http::access::Need;
-use crate::http::extract::body::Document;
+use crate::http::access::Access;
+use crate::http::extract::Json;
 use crate::http::problem::Problem;
 use crate::http::route::Route;
 use crate::http::server::Server;
@@ -17,27 +17,27 @@ use crate::http::server::Server;
 const ALIVE: &str = "/healthz";
 const READY: &str = "/readyz";
 
-/// Whether a request is for one of the questions that are answered however busy everybody is.
-pub(crate) fn is_asked(path: &str) -> bool {
+/// Whether this is the path of a health check, which needs no permit.
+pub(crate) fn is_health_check(path: &str) -> bool {
     [ALIVE, READY].contains(&path)
 }
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::get(ALIVE, Need::Neighbour, "Says that the server lives.", alive)
-            .reply::<Condition>(200, "It lives."),
-        Route::get(READY, Need::Neighbour, "Says whether the server can work.", ready)
-            .reply::<Condition>(200, "It can.")
-            .refuse(503, "It cannot."),
-        Route::get("/metrics", Need::Neighbour, "Figures, as Prometheus reads them.", figures).reply_of(
+        Route::get(ALIVE, Access::Local, "Liveness check.", alive)
+            .reply::<Condition>(200, "The server is running."),
+        Route::get(READY, Access::Local, "Readiness check.", ready)
+            .reply::<Condition>(200, "The server is ready.")
+            .problem(503, "The server is not ready."),
+        Route::get("/metrics", Access::Local, "Metrics for Prometheus.", figures).response(
             200,
             "application/openmetrics-text",
-            "The figures.",
+            "The metrics.",
         ),
     ]
 }
 
-/// How it is.
+/// The state of the server.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Condition")]
 struct Condition {
@@ -46,17 +46,17 @@ struct Condition {
     status: &'static str,
 }
 
-async fn alive() -> Document<Condition> {
-    Document(Condition { status: "ok" })
+async fn alive() -> Json<Condition> {
+    Json(Condition { status: "ok" })
 }
 
-async fn ready(State(server): State<Arc<Server>>) -> Result<Document<Condition>, Problem> {
+async fn ready(State(server): State<Arc<Server>>) -> Result<Json<Condition>, Problem> {
     let unavailable = |code, detail: &str| Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, detail);
     if server.ending.is_cancelled() {
-        return Err(unavailable("ending", "the server is about to end"));
+        return Err(unavailable("ending", "the server is shutting down"));
     }
     match server.app.store.status().await {
-        Ok(_) => Ok(Document(Condition { status: "ok" })),
+        Ok(_) => Ok(Json(Condition { status: "ok" })),
         Err(error) => {
             tracing::warn!("not ready: {error}");
             Err(unavailable("no_database", "the database cannot be read; see `toolroom doctor`"))
@@ -64,11 +64,10 @@ async fn ready(State(server): State<Arc<Server>>) -> Result<Document<Condition>,
     }
 }
 
-/// What Prometheus calls the form of the page.
-const FIGURES: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 async fn figures(State(server): State<Arc<Server>>) -> Result<Response, Problem> {
     let waiting = server.app.store.open_questions().await?;
     let page = server.app.figures.page(server.runs.live_count(), waiting);
-    Ok(([(header::CONTENT_TYPE, FIGURES)], page).into_response())
+    Ok(([(header::CONTENT_TYPE, OPENMETRICS)], page).into_response())
 }

@@ -1,8 +1,8 @@
-//! What is remembered of users.
+//! Memories of users.
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
@@ -11,47 +11,39 @@ use toolroom::memory::Memory;
 use toolroom::scope::{Scope, UserId};
 
 use crate::documents::memories_as_markdown;
-use crate::http::access::Need;
-use crate::http::extract::body::Document;
-use crate::http::extract::body::Path;
-use crate::http::extract::body::Query;
-use crate::http::extract::paging::Page;
+use crate::http::access::Access;
+use crate::http::extract::{Json, Page, Path, Query};
 use crate::http::problem::Problem;
 use crate::http::route::Route;
 use crate::http::server::Server;
 use crate::identity::{Caller, Permission};
 
 pub(crate) fn routes() -> Vec<Route> {
-    let (read, manage) = (Need::Permission(Permission::Read), Need::Permission(Permission::Manage));
+    let (read, manage) = (Access::Permission(Permission::Read), Access::Permission(Permission::Manage));
     vec![
-        Route::get("/v1/memories", read, "Lists what is remembered of a user.", list)
+        Route::get("/v1/memories", read, "Lists the memories of a user.", list)
             .query::<MemoriesQuery>()
             .reply::<MemoryList>(200, "The memories, by key."),
-        Route::delete("/v1/memories/{key}", manage, "Forgets one thing.", forget)
+        Route::delete("/v1/memories/{key}", manage, "Deletes a memory.", forget)
             .query::<UserQuery>()
-            .reply::<Forgotten>(200, "It is forgotten."),
-        Route::get(
-            "/v1/memory-export",
-            read,
-            "Gives everything that is remembered of a user, to read.",
-            export,
-        )
-        .query::<UserQuery>()
-        .reply_of(200, "text/markdown", "Markdown."),
+            .reply::<Forgotten>(200, "The memory was deleted."),
+        Route::get("/v1/memory-export", read, "Exports the memories of a user as Markdown.", export)
+            .query::<UserQuery>()
+            .response(200, "text/markdown", "The memories."),
     ]
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct MemoriesQuery {
-    /// The user of the project; left out, what belongs to nobody in particular.
+    /// A user of the project; without it, the memories without a user.
     #[serde(default)]
     user: Option<String>,
-    /// At most so many.
+    /// Maximum number of entries.
     #[serde(default)]
     #[schemars(range(min = 1, max = 200))]
     limit: Option<u32>,
-    /// Where the page before ended: its `next_cursor`.
+    /// The `next_cursor` of the previous page.
     #[serde(default)]
     cursor: Option<String>,
 }
@@ -59,12 +51,12 @@ struct MemoriesQuery {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct UserQuery {
-    /// The user of the project; left out, what belongs to nobody in particular.
+    /// A user of the project; without it, the memories without a user.
     #[serde(default)]
     user: Option<String>,
 }
 
-/// Whoever speaks for a whole project may look at any of its users.
+/// Callers of the whole project may name any of its users.
 fn scope_of(caller: &Caller, user: Option<&str>) -> Scope {
     let named = user.map(UserId::new);
     Scope { project: caller.scope.project.clone(), user: caller.scope.user.clone().or(named) }
@@ -74,34 +66,34 @@ fn scope_of(caller: &Caller, user: Option<&str>) -> Scope {
 struct MemoryList {
     /// The memories.
     memories: Vec<Memory>,
-    /// Where the next page begins, if there is one.
+    /// Cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
 async fn list(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Query(query): Query<MemoriesQuery>,
-) -> Result<Document<MemoryList>, Problem> {
+) -> Result<Json<MemoryList>, Problem> {
     let page = Page::new(query.limit, query.cursor.as_deref())?;
     let all = server.app.memories().memories(&scope_of(&caller, query.user.as_deref())).await?;
-    let (memories, next_cursor) = page.of(all, |memory| &memory.key);
-    Ok(Document(MemoryList { memories, next_cursor }))
+    let (memories, next_cursor) = page.slice(all, |memory| &memory.key);
+    Ok(Json(MemoryList { memories, next_cursor }))
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Forgotten {
-    /// What was remembered under these keys.
+    /// The keys of the deleted memories.
     forgotten: Vec<String>,
 }
 
 async fn forget(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(key): Path<String>,
     Query(query): Query<UserQuery>,
-) -> Result<Document<Forgotten>, Problem> {
+) -> Result<Json<Forgotten>, Problem> {
     let (memories, scope) = (server.app.memories(), scope_of(&caller, query.user.as_deref()));
     if memories.memory(&scope, &key).await?.is_none() {
         return Err(Problem::not_found(format!(
@@ -109,12 +101,12 @@ async fn forget(
         )));
     }
     memories.forget(&scope, &key).await?;
-    Ok(Document(Forgotten { forgotten: vec![key] }))
+    Ok(Json(Forgotten { forgotten: vec![key] }))
 }
 
 async fn export(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Query(query): Query<UserQuery>,
 ) -> Result<Response, Problem> {
     let all = server.app.memories().memories(&scope_of(&caller, query.user.as_deref())).await?;

@@ -1,8 +1,8 @@
-//! How a call would be judged, without making it.
+//! Explains the verdict about a call without making it.
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -10,23 +10,26 @@ use toolroom::call::CallRequest;
 use toolroom::tool::ErrorKind;
 
 use crate::documents::Judged;
-use crate::http::access::Need;
-use crate::http::extract::body::Body;
-use crate::http::extract::body::Document;
+use crate::http::access::Access;
+use crate::http::extract::Json;
 use crate::http::problem::Problem;
-use crate::http::resources::calls::ENTRANCE;
-use crate::http::resources::calls::check_context;
+use crate::http::resources::calls::{ENTRANCE, check_context};
 use crate::http::route::Route;
 use crate::http::server::Server;
 use crate::identity::{Caller, Permission};
 
 pub(crate) fn routes() -> Vec<Route> {
-    let call = Need::Permission(Permission::Call);
+    let call = Access::Permission(Permission::Call);
     vec![
-        Route::post("/v1/policy/explain", call, "Says how a call of yours would be judged.", explain)
-            .body::<Hypothesis>()
-            .reply::<Judged>(200, "The judgement; nothing was called.")
-            .refuse(404, "There is no such tool."),
+        Route::post(
+            "/v1/policy/explain",
+            call,
+            "Explains the policy verdict about a call without making it.",
+            explain,
+        )
+        .body::<Hypothesis>()
+        .reply::<Judged>(200, "The verdict. Nothing was called.")
+        .problem(404, "Tool not found."),
     ]
 }
 
@@ -36,19 +39,19 @@ pub(crate) fn routes() -> Vec<Route> {
 struct Hypothesis {
     /// The tool: id, alias or unique name.
     tool: String,
-    /// What to call it with.
+    /// Its arguments.
     #[serde(default)]
     arguments: Map<String, Value>,
-    /// What the client says about its user and situation, up to 64 KiB.
+    /// Runtime context of the client about its user and situation, up to 64 KiB.
     #[serde(default)]
     context: Map<String, Value>,
 }
 
 async fn explain(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
-    Body(asked): Body<Hypothesis>,
-) -> Result<Document<Judged>, Problem> {
+    caller: Caller,
+    Json(asked): Json<Hypothesis>,
+) -> Result<Json<Judged>, Problem> {
     check_context(&asked.context)?;
     let request = CallRequest::new(asked.tool)
         .arguments(asked.arguments)
@@ -64,5 +67,5 @@ async fn explain(
             _ => Problem::bad_request(detail),
         }
     })?;
-    Ok(Document(Judged::of(&explanation)))
+    Ok(Json(Judged::of(&explanation)))
 }

@@ -1,4 +1,4 @@
-//! Projects: walls between those who share this server. Only its owner sees more than one.
+//! Projects. Only the owner of the installation sees more than one.
 
 use std::sync::Arc;
 
@@ -9,37 +9,34 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolroom::scope::{LOCAL_PROJECT, ProjectId};
 
-use crate::http::access::Need;
-use crate::http::extract::body::Body;
-use crate::http::extract::body::Document;
-use crate::http::extract::body::Path;
-use crate::http::extract::body::Query;
+use crate::http::access::Access;
 use crate::http::extract::paging::PageQuery;
+use crate::http::extract::{Json, Page, Path};
 use crate::http::problem::Problem;
 use crate::http::route::Route;
 use crate::http::server::Server;
 use crate::identity::{NAME_PATTERN, Project, check_name, check_project_id, project, projects};
 
 pub(crate) fn routes() -> Vec<Route> {
-    let owner = Need::Owner;
+    let owner = Access::Owner;
     vec![
         Route::get("/v1/projects", owner, "Lists the projects.", list)
             .query::<PageQuery>()
             .reply::<ProjectList>(200, "The projects, by id."),
-        Route::post("/v1/projects", owner, "Makes a project.", create)
+        Route::post("/v1/projects", owner, "Creates a project.", create)
             .body::<NewProject>()
-            .repeatable()
+            .idempotent()
             .reply::<Project>(201, "The project.")
-            .refuse(409, "There is one of that id."),
+            .problem(409, "The id is taken."),
         Route::get("/v1/projects/{project}", owner, "Shows one project.", show)
             .reply::<Project>(200, "The project."),
-        Route::put("/v1/projects/{project}", owner, "Changes a project; what is absent stays.", set)
-            .body::<Change>()
+        Route::put("/v1/projects/{project}", owner, "Changes the given fields of a project.", set)
+            .body::<ProjectChange>()
             .reply::<Project>(200, "The project.")
-            .refuse(409, "The project of this machine keeps its tools."),
-        Route::delete("/v1/projects/{project}", owner, "Takes a project out, and its keys with it.", remove)
-            .reply::<Removed>(200, "Whether there was one.")
-            .refuse(409, "The project of this machine stays."),
+            .problem(409, "The project `local` keeps its host tools."),
+        Route::delete("/v1/projects/{project}", owner, "Deletes a project and its keys.", remove)
+            .reply::<RemovedProject>(200, "Whether it existed.")
+            .problem(409, "The project `local` cannot be deleted."),
     ]
 }
 
@@ -47,49 +44,43 @@ pub(crate) fn routes() -> Vec<Route> {
 struct ProjectList {
     /// The projects.
     projects: Vec<Project>,
-    /// Where the next page begins, if there is one.
+    /// Cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
-async fn list(
-    State(server): State<Arc<Server>>,
-    Query(query): Query<PageQuery>,
-) -> Result<Document<ProjectList>, Problem> {
+async fn list(State(server): State<Arc<Server>>, page: Page) -> Result<Json<ProjectList>, Problem> {
     let (projects, next_cursor) =
-        query.page()?.of(projects(&server.app.store).await?, |project| project.id.as_str());
-    Ok(Document(ProjectList { projects, next_cursor }))
+        page.slice(projects(&server.app.store).await?, |project| project.id.as_str());
+    Ok(Json(ProjectList { projects, next_cursor }))
 }
 
-/// The project of that id, which has to exist.
+/// The project of this id.
 pub(crate) async fn known(server: &Server, id: &str) -> Result<Project, Problem> {
     let missing = || Problem::not_found(format!("there is no project `{id}`; see `GET /v1/projects`"));
     project(&server.app.store, id).await?.ok_or_else(missing)
 }
 
-async fn show(
-    State(server): State<Arc<Server>>,
-    Path(id): Path<String>,
-) -> Result<Document<Project>, Problem> {
-    known(&server, &id).await.map(Document)
+async fn show(State(server): State<Arc<Server>>, Path(id): Path<String>) -> Result<Json<Project>, Problem> {
+    known(&server, &id).await.map(Json)
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewProject {
-    /// Its id: small letters, digits, `-` and `_`.
+    /// Id of lower-case letters, digits, `-` and `_`.
     #[schemars(regex(pattern = "^[a-z0-9_-]{1,64}$"))]
     id: String,
-    /// What people call it; its id, if absent.
+    /// Display name; the id if absent.
     #[serde(default)]
     #[schemars(length(max = 100), regex(pattern = NAME_PATTERN))]
     name: Option<String>,
-    /// Whether its callers may use the tools that reach into this machine.
+    /// Whether its callers may use host tools.
     #[serde(default)]
     host_tools: bool,
 }
 
-async fn create(State(server): State<Arc<Server>>, Body(new): Body<NewProject>) -> Result<Response, Problem> {
+async fn create(State(server): State<Arc<Server>>, Json(new): Json<NewProject>) -> Result<Response, Problem> {
     check_project_id(&new.id).map_err(Problem::bad_request)?;
     if project(&server.app.store, &new.id).await?.is_some() {
         return Err(Problem::conflict(format!("there is a project `{}`", new.id)));
@@ -97,17 +88,17 @@ async fn create(State(server): State<Arc<Server>>, Body(new): Body<NewProject>) 
     let name = new.name.unwrap_or_else(|| new.id.clone());
     let project = Project { id: ProjectId::new(&new.id), name, host_tools: new.host_tools, created_at: None };
     let kept = keep(&server, project).await?;
-    Ok((StatusCode::CREATED, Document(kept)).into_response())
+    Ok((StatusCode::CREATED, Json(kept)).into_response())
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Change {
-    /// What people call it.
+struct ProjectChange {
+    /// Display name.
     #[serde(default)]
     #[schemars(length(max = 100), regex(pattern = NAME_PATTERN))]
     name: Option<String>,
-    /// Whether its callers may use the tools that reach into this machine.
+    /// Whether its callers may use host tools.
     #[serde(default)]
     host_tools: Option<bool>,
 }
@@ -115,15 +106,15 @@ struct Change {
 async fn set(
     State(server): State<Arc<Server>>,
     Path(id): Path<String>,
-    Body(change): Body<Change>,
-) -> Result<Document<Project>, Problem> {
+    Json(change): Json<ProjectChange>,
+) -> Result<Json<Project>, Problem> {
     let mut project = known(&server, &id).await?;
     if id == LOCAL_PROJECT && change.host_tools == Some(false) {
-        return Err(Problem::conflict(format!("`{LOCAL_PROJECT}` always has the tools of this machine")));
+        return Err(Problem::conflict(format!("`{LOCAL_PROJECT}` always has host tools")));
     }
     project.name = change.name.unwrap_or(project.name);
     project.host_tools = change.host_tools.unwrap_or(project.host_tools);
-    keep(&server, project).await.map(Document)
+    keep(&server, project).await.map(Json)
 }
 
 async fn keep(server: &Server, project: Project) -> Result<Project, Problem> {
@@ -136,25 +127,24 @@ async fn keep(server: &Server, project: Project) -> Result<Project, Problem> {
 }
 
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "RemovedProject")]
-struct Removed {
+struct RemovedProject {
     /// The project.
     project: ProjectId,
-    /// Whether there was one.
+    /// Whether it existed.
     removed: bool,
 }
 
 async fn remove(
     State(server): State<Arc<Server>>,
     Path(id): Path<String>,
-) -> Result<Document<Removed>, Problem> {
+) -> Result<Json<RemovedProject>, Problem> {
     let project = known(&server, &id).await?.id;
     if id == LOCAL_PROJECT {
         return Err(Problem::conflict(format!(
-            "`{LOCAL_PROJECT}` is the project of this machine and stays; `GET /v1/projects` names the others"
+            "`{LOCAL_PROJECT}` is the project of this machine and cannot be deleted; see `GET /v1/projects`"
         )));
     }
     let removed = server.app.store.remove_project(&project).await?;
     server.app.machine.settle(server.app.room.catalog(), &project).await?;
-    Ok(Document(Removed { project, removed }))
+    Ok(Json(RemovedProject { project, removed }))
 }

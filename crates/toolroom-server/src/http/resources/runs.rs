@@ -1,8 +1,8 @@
-//! Runs: begun by a message, watched, gone on with, stopped.
+//! Runs: start one with a message, follow its events, resume or cancel it.
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
@@ -18,65 +18,55 @@ use toolroom_models::vendor::ModelName;
 
 use crate::agents::{Choice, OpenAgentError, holds_secret};
 use crate::documents::StreamedEvent;
-use crate::http::access::Need;
-use crate::http::extract::body::Body;
-use crate::http::extract::body::Document;
-use crate::http::extract::body::Path;
-use crate::http::extract::body::Query;
-use crate::http::extract::paging::Page;
-use crate::http::extract::paging::not_ours;
+use crate::http::access::Access;
+use crate::http::extract::paging::invalid_cursor;
+use crate::http::extract::{Json, Page, Path, Query};
 use crate::http::middleware::idempotency;
 use crate::http::problem::Problem;
 use crate::http::resources::agents::not_kept;
 use crate::http::resources::calls::check_context;
 use crate::http::route::Route;
 use crate::http::server::Server;
-use crate::http::streams::events::Stream;
-use crate::http::streams::events::relay;
+use crate::http::streams::events::{Stream, relay};
 use crate::identity::{Caller, Permission, Who};
-use crate::runs::{BeginError, Begun, Position, Watching};
+use crate::runs::{Position, RunSubscriber, StartRunError, StartedRun};
 use crate::telemetry;
 
-/// Where a client says what it has read.
+/// The last event that a client has received.
 const LAST_EVENT: &str = "last-event-id";
 
-/// What is kept of where a run came from. Those are taken up after a restart.
+/// The entrance of these runs. They are resumed after a restart.
 pub(crate) const ENTRANCE: &str = "rest";
 
 pub(crate) fn routes() -> Vec<Route> {
-    let chat = Need::Permission(Permission::Chat);
+    let chat = Access::Permission(Permission::Chat);
     vec![
         Route::post("/v1/runs", chat, "Sends a message to an agent.", create)
             .body::<NewRun>()
-            .repeatable()
+            .idempotent()
             .reply::<RunReply>(200, "With `wait`: the answer, or what it waits for.")
-            .reply::<RunReply>(202, "The run has begun; watch it at `/v1/runs/{run}/events`.")
-            .stream::<StreamedEvent<'_>>(200, "With `stream`: what happens.")
-            .refuse(404, "There is no such agent, conversation or model.")
-            .refuse(409, "The conversation is another agent's, or somebody is being answered in it.")
-            .refuse(502, "No model can be asked.")
-            .refuse(503, "The server is about to end."),
+            .reply::<RunReply>(202, "The run has started; its events are at `/v1/runs/{run}/events`.")
+            .stream::<StreamedEvent<'_>>(200, "With `stream`: the events.")
+            .problem(404, "Agent, conversation or model not found.")
+            .problem(409, "The conversation belongs to another agent, or has an active run.")
+            .problem(502, "No model available.")
+            .problem(503, "The server is shutting down."),
         Route::get("/v1/runs", chat, "Lists runs, the newest first.", list)
             .query::<RunsQuery>()
             .reply::<RunList>(200, "The runs."),
-        Route::get("/v1/runs/{run}", chat, "Shows one run.", show).reply::<RunReply>(200, "The run."),
-        Route::get("/v1/runs/{run}/events", chat, "Streams what happens in a run.", watch)
+        Route::get("/v1/runs/{run}", chat, "Shows a run.", show).reply::<RunReply>(200, "The run."),
+        Route::get("/v1/runs/{run}/events", chat, "Streams the events of a run.", watch)
             .query::<EventsQuery>()
-            .header(LAST_EVENT, Position::PATTERN, "The id of the last event that was read.")
-            .stream::<StreamedEvent<'_>>(200, "Events, until the run ends; go on with `Last-Event-ID`."),
-        Route::post(
-            "/v1/runs/{run}/resume",
-            chat,
-            "Goes on with a run that waits or was broken off.",
-            resume,
-        )
-        .reply::<RunReply>(202, "It goes on.")
-        .refuse(409, "It is over, or goes on already.")
-        .refuse(502, "No model can be asked.")
-        .refuse(503, "The server is about to end."),
-        Route::post("/v1/runs/{run}/cancel", chat, "Stops a run.", cancel)
-            .reply::<RunReply>(200, "It has stopped.")
-            .refuse(409, "It is over."),
+            .header(LAST_EVENT, Position::PATTERN, "Id of the last event that was received.")
+            .stream::<StreamedEvent<'_>>(200, "Events until the run ends. Continue with `Last-Event-ID`."),
+        Route::post("/v1/runs/{run}/resume", chat, "Resumes a run that waits or was interrupted.", resume)
+            .reply::<RunReply>(202, "The run continues.")
+            .problem(409, "The run has ended, or is active.")
+            .problem(502, "No model available.")
+            .problem(503, "The server is shutting down."),
+        Route::post("/v1/runs/{run}/cancel", chat, "Cancels a run.", cancel)
+            .reply::<RunReply>(200, "The run was cancelled.")
+            .problem(409, "The run has ended."),
     ]
 }
 
@@ -85,23 +75,23 @@ pub(crate) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 #[schemars(example = json!({"message": "What is 6*7?", "wait": true}))]
 pub(crate) struct NewRun {
-    /// Who answers; `default` if absent.
+    /// The agent; `default` if absent.
     #[serde(default)]
     agent: Option<String>,
-    /// The conversation to go on in; a new one if absent.
+    /// The conversation to continue; a new one if absent.
     #[serde(default)]
     conversation: Option<String>,
-    /// What is said.
+    /// The message.
     #[schemars(regex(pattern = r"\S"))]
     message: String,
-    /// What the client says about its user and situation, up to 64 KiB. It gives no rights.
+    /// Runtime context of the client about its user and situation, up to 64 KiB. It gives no rights.
     #[serde(default)]
     context: Map<String, Value>,
-    /// Another model than the agent's own, as `vendor/model`.
+    /// Model to use instead of the agent's own, as `vendor/model`.
     #[serde(default)]
     #[schemars(regex(pattern = r"^[a-z0-9_-]{1,64}/[!-~]{1,190}$"))]
     model: Option<String>,
-    /// Reply when there is an answer, or somebody has to be asked.
+    /// Reply when the run has ended or waits for an approval.
     #[serde(default)]
     wait: bool,
     /// Reply with a stream of events.
@@ -112,17 +102,17 @@ pub(crate) struct NewRun {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RunsQuery {
-    /// Only those in this state.
+    /// Only runs in this state.
     #[serde(default)]
     state: Option<RunState>,
-    /// Only those of this conversation.
+    /// Only runs of this conversation.
     #[serde(default)]
     conversation: Option<String>,
-    /// At most so many.
+    /// Maximum number of entries.
     #[serde(default)]
     #[schemars(range(min = 1, max = 200))]
     limit: Option<u32>,
-    /// Where the page before ended: its `next_cursor`.
+    /// The `next_cursor` of the previous page.
     #[serde(default)]
     cursor: Option<String>,
 }
@@ -130,7 +120,7 @@ struct RunsQuery {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct EventsQuery {
-    /// The id of the last event that was read, for clients that cannot send `Last-Event-ID`.
+    /// Id of the last event that was received, for clients that cannot send `Last-Event-ID`.
     #[serde(default)]
     #[schemars(regex(pattern = Position::PATTERN))]
     after: Option<String>,
@@ -140,20 +130,20 @@ struct EventsQuery {
 struct RunList {
     /// The runs.
     runs: Vec<Run>,
-    /// Where the next page begins, if there is one.
+    /// Cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
-/// A run, and what it says.
+/// A run and its answer.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ShownRun")]
 pub(crate) struct RunReply {
     #[serde(flatten)]
     run: Run,
-    /// The answer; empty if there is none yet.
+    /// The answer; empty until there is one.
     text: String,
-    /// The calls that have to be answered before it goes on.
+    /// Calls that have to be answered before it continues.
     waiting: Vec<CallId>,
 }
 
@@ -180,38 +170,38 @@ fn waiting_for(event: &NumberedEvent) -> Option<Vec<CallId>> {
 
 async fn create(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     headers: HeaderMap,
-    Body(new): Body<NewRun>,
+    Json(new): Json<NewRun>,
 ) -> Result<Response, Problem> {
     let (wait, stream) = (new.wait, new.stream);
     if stream && headers.contains_key(idempotency::HEADER) {
-        let detail = "a stream is told once, so `stream` does not go with `Idempotency-Key`; leave one of them out, and \
+        let detail = "`stream` cannot be combined with `Idempotency-Key`, because a stream is not stored; leave one of them out, and \
                       read `/v1/runs/{run}/events` as often as you like";
         return Err(Problem::bad_request(detail));
     }
     let begun = begin(&server, &caller, new).await?;
     if stream {
         let (stream, response) = Stream::open();
-        let watching = Watching::begun(Arc::clone(&server.runs), caller.scope, &begun, None);
-        tokio::spawn(telemetry::carried(relay(stream, watching)));
+        let subscriber = RunSubscriber::for_started(Arc::clone(&server.runs), caller.scope, &begun, None);
+        tokio::spawn(telemetry::carried(relay(stream, subscriber)));
         return Ok(response);
     }
     let status = match wait {
         true => {
-            server.runs.rest(&begun.run).await;
+            server.runs.wait_until_idle(&begun.run).await;
             StatusCode::OK
         }
         false => StatusCode::ACCEPTED,
     };
-    Ok((status, Document(reply(&server, &caller, &begun.run).await?)).into_response())
+    Ok((status, Json(reply(&server, &caller, &begun.run).await?)).into_response())
 }
 
-/// Begins a run for somebody.
-pub(crate) async fn begin(server: &Arc<Server>, caller: &Caller, new: NewRun) -> Result<Begun, Problem> {
+/// Starts a run.
+pub(crate) async fn begin(server: &Arc<Server>, caller: &Caller, new: NewRun) -> Result<StartedRun, Problem> {
     check_context(&new.context)?;
     if new.model.is_some() && holds_secret(&server.app, &caller.scope, &new.model).await.map_err(not_kept)? {
-        let detail = "`model` holds a secret, and its vendor would read it; nothing was sent";
+        let detail = "`model` contains a secret, which its vendor would read; nothing was sent";
         return Err(Problem::bad_request(detail));
     }
     let choice = choice(caller, new.agent, new.model.as_deref())?;
@@ -225,22 +215,22 @@ pub(crate) async fn begin(server: &Arc<Server>, caller: &Caller, new: NewRun) ->
         let known = server.app.store.conversation(&caller.scope, &id).await?;
         if known.is_none() {
             return Err(Problem::not_found(format!(
-                "there is no conversation `{id}`; leave it out to begin one"
+                "there is no conversation `{id}`; leave it out to start one"
             )));
         }
         request.conversation = Some(id);
     }
     let begun = server.runs.send(&choice, request).await;
     begun.map_err(|error| match error {
-        // Whoever names a model that is not here is wrong; we are, if the agent does.
-        BeginError::Agent(OpenAgentError::Model(error)) if !choice.models.is_empty() => {
+        // A model that the request names is the client's mistake; one that the agent names is ours.
+        StartRunError::Agent(OpenAgentError::Model(error)) if !choice.models.is_empty() => {
             Problem::not_found(format!("{:#}", anyhow::Error::from(error)))
         }
         error => error.into(),
     })
 }
 
-/// Who answers. An end user's token names the one agent they may talk to.
+/// The agent and model of a run. The token of an end user names its agent.
 pub(crate) fn choice(caller: &Caller, agent: Option<String>, model: Option<&str>) -> Result<Choice, Problem> {
     let agent = match &caller.who {
         Who::EndUser(user) if agent.as_deref().is_some_and(|agent| agent != user.agent.as_str()) => {
@@ -261,7 +251,7 @@ pub(crate) fn choice(caller: &Caller, agent: Option<String>, model: Option<&str>
     Ok(Choice { agent, models, ..Choice::default() })
 }
 
-/// The run of that id, which has to be theirs.
+/// The run of this id, if the caller may talk to its agent.
 pub(crate) async fn known(server: &Server, caller: &Caller, id: &RunId) -> Result<Run, Problem> {
     let run = server.app.store.run(&caller.scope, id).await?.filter(|run| caller.may_talk_to(&run.agent));
     run.ok_or_else(|| Problem::not_found(format!("there is no run `{id}`; see `GET /v1/runs`")))
@@ -275,77 +265,77 @@ async fn reply(server: &Server, caller: &Caller, id: &RunId) -> Result<RunReply,
 
 async fn list(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Query(query): Query<RunsQuery>,
-) -> Result<Document<RunList>, Problem> {
+) -> Result<Json<RunList>, Problem> {
     let page = Page::new(query.limit, query.cursor.as_deref())?;
     let before = page.after.as_deref().map(RunId::new);
     if let Some(last) = &before
         && server.app.store.run(&caller.scope, last).await?.is_none()
     {
-        return Err(not_ours());
+        return Err(invalid_cursor());
     }
     let filter = RunFilter {
         conversation: query.conversation.as_deref().map(ConversationId::new),
         state: query.state,
         before,
-        limit: Some(page.and_one_more()),
+        limit: Some(page.lookahead()),
         ..RunFilter::default()
     };
     let mut runs = server.app.store.runs(&caller.scope, filter).await?;
-    let next_cursor = page.cut(&mut runs, |run| run.id.to_string());
+    let next_cursor = page.truncate(&mut runs, |run| run.id.to_string());
     runs.retain(|run| caller.may_talk_to(&run.agent));
-    Ok(Document(RunList { runs, next_cursor }))
+    Ok(Json(RunList { runs, next_cursor }))
 }
 
 async fn show(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
-) -> Result<Document<RunReply>, Problem> {
-    Ok(Document(reply(&server, &caller, &RunId::new(&id)).await?))
+) -> Result<Json<RunReply>, Problem> {
+    Ok(Json(reply(&server, &caller, &RunId::new(&id)).await?))
 }
 
 async fn watch(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
     Query(query): Query<EventsQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let id = RunId::new(&id);
     let last = headers.get(LAST_EVENT).map(|value| String::from_utf8_lossy(value.as_bytes()));
-    let (last, after) = (place(last.as_deref())?, place(query.after.as_deref())?);
+    let (last, after) = (position(last.as_deref())?, position(query.after.as_deref())?);
     let from = last.or(after);
     known(&server, &caller, &id).await?;
     let (stream, response) = Stream::open();
-    let watching = Watching::new(Arc::clone(&server.runs), caller.scope, id, from);
-    tokio::spawn(telemetry::carried(relay(stream, watching)));
+    let subscriber = RunSubscriber::new(Arc::clone(&server.runs), caller.scope, id, from);
+    tokio::spawn(telemetry::carried(relay(stream, subscriber)));
     Ok(response)
 }
 
-/// Where somebody is in a run; at its beginning, if they say nothing.
-fn place(text: Option<&str>) -> Result<Option<Position>, Problem> {
-    let place = text.filter(|text| !text.is_empty()).map(str::parse::<Position>);
-    place.transpose().map_err(|error| Problem::bad_request(error.to_string()))
+/// The position after which events are wanted; `None` for all.
+fn position(text: Option<&str>) -> Result<Option<Position>, Problem> {
+    let position = text.filter(|text| !text.is_empty()).map(str::parse::<Position>);
+    position.transpose().map_err(|error| Problem::bad_request(error.to_string()))
 }
 
 async fn resume(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     let id = known(&server, &caller, &RunId::new(&id)).await?.id;
     let begun = server.runs.resume(&caller.scope, &id).await?;
-    Ok((StatusCode::ACCEPTED, Document(reply(&server, &caller, &begun.run).await?)).into_response())
+    Ok((StatusCode::ACCEPTED, Json(reply(&server, &caller, &begun.run).await?)).into_response())
 }
 
 async fn cancel(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(id): Path<String>,
-) -> Result<Document<RunReply>, Problem> {
+) -> Result<Json<RunReply>, Problem> {
     let id = known(&server, &caller, &RunId::new(&id)).await?.id;
     server.runs.cancel(&caller.scope, &id).await?;
-    Ok(Document(reply(&server, &caller, &id).await?))
+    Ok(Json(reply(&server, &caller, &id).await?))
 }

@@ -1,19 +1,15 @@
-//! Tools: which there are, and which are on.
+//! Tools and their switches.
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolroom::catalog::{NotFound, ToolLine};
 
-use crate::documents::{NoToggle, ToggleState, ToolDocument, toggle_name};
-use crate::http::access::Need;
-use crate::http::extract::body::Body;
-use crate::http::extract::body::Document;
-use crate::http::extract::body::Path;
-use crate::http::extract::body::Query;
-use crate::http::extract::paging::Page;
+use crate::documents::{ToggleNameError, ToggleState, ToolDocument, toggle_name};
+use crate::http::access::Access;
+use crate::http::extract::{Json, Page, Path, Query};
 use crate::http::problem::Problem;
 use crate::http::resources::switches::Switch;
 use crate::http::route::Route;
@@ -21,34 +17,34 @@ use crate::http::server::Server;
 use crate::identity::{Caller, Permission};
 
 pub(crate) fn routes() -> Vec<Route> {
-    let (read, manage) = (Need::Permission(Permission::Read), Need::Permission(Permission::Manage));
+    let (read, manage) = (Access::Permission(Permission::Read), Access::Permission(Permission::Manage));
     vec![
         Route::get("/v1/tools", read, "Lists the tools of the project.", list)
             .query::<ToolsQuery>()
             .reply::<ToolList>(200, "The tools, by id."),
         Route::get("/v1/tools/{tool}", read, "Shows one tool with its parameters.", show)
             .reply::<ToolDocument>(200, "The tool."),
-        Route::put("/v1/tools/{tool}/state", manage, "Switches a tool, or its family.", set)
+        Route::put("/v1/tools/{tool}/state", manage, "Turns a tool or its family on or off.", set)
             .body::<Switch>()
-            .reply::<ToggleState>(200, "What it is now.")
-            .refuse(409, "Only its feature is switched."),
+            .reply::<ToggleState>(200, "The new state.")
+            .problem(409, "The tool is switched by its feature only."),
     ]
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ToolsQuery {
-    /// Also those that are switched off.
+    /// Also tools that are off.
     #[serde(default)]
     all: bool,
-    /// The language of names and descriptions, as in `de`.
+    /// Language of names and descriptions, such as `de`.
     #[serde(default)]
     language: String,
-    /// At most so many.
+    /// Maximum number of entries.
     #[serde(default)]
     #[schemars(range(min = 1, max = 200))]
     limit: Option<u32>,
-    /// Where the page before ended: its `next_cursor`.
+    /// The `next_cursor` of the previous page.
     #[serde(default)]
     cursor: Option<String>,
 }
@@ -57,37 +53,37 @@ struct ToolsQuery {
 struct ToolList {
     /// The tools.
     tools: Vec<ToolLine>,
-    /// Where the next page begins, if there is one.
+    /// Cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
 async fn list(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Query(query): Query<ToolsQuery>,
-) -> Result<Document<ToolList>, Problem> {
+) -> Result<Json<ToolList>, Problem> {
     let page = Page::new(query.limit, query.cursor.as_deref())?;
     let room = &server.app.room;
     let project = &caller.scope.project;
     let standing = room.switchboard().standing(project).await?;
     let mut shown = room.catalog().tool_lines(project, &standing.switches, &query.language);
     shown.retain(|tool| query.all || tool.enabled);
-    let (tools, next_cursor) = page.of(shown, |tool| tool.id.as_str());
-    Ok(Document(ToolList { tools, next_cursor }))
+    let (tools, next_cursor) = page.slice(shown, |tool| tool.id.as_str());
+    Ok(Json(ToolList { tools, next_cursor }))
 }
 
 async fn show(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(name): Path<String>,
-) -> Result<Document<ToolDocument>, Problem> {
+) -> Result<Json<ToolDocument>, Problem> {
     let (room, project) = (&server.app.room, &caller.scope.project);
     let entry = room.catalog().find(project, &name).map_err(|missing| unknown(&name, &missing))?;
     let standing = room.switchboard().standing(project).await?;
     let shown = room.catalog().tool_lines(project, &standing.switches, "");
     let enabled = shown.iter().any(|tool| tool.id == entry.spec().id && tool.enabled);
-    Ok(Document(ToolDocument::of(&entry, enabled)))
+    Ok(Json(ToolDocument::of(&entry, enabled)))
 }
 
 fn unknown(name: &str, missing: &NotFound) -> Problem {
@@ -97,18 +93,18 @@ fn unknown(name: &str, missing: &NotFound) -> Problem {
 
 async fn set(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Path(name): Path<String>,
-    Body(switch): Body<Switch>,
-) -> Result<Document<ToggleState>, Problem> {
+    Json(switch): Json<Switch>,
+) -> Result<Json<ToggleState>, Problem> {
     let project = &caller.scope.project;
     let toggle = toggle_name(server.app.room.catalog(), project, &name).map_err(|error| match error {
-        NoToggle::Unknown(missing) => unknown(&name, &missing),
-        NoToggle::FeatureOnly(error) => {
+        ToggleNameError::Unknown(missing) => unknown(&name, &missing),
+        ToggleNameError::FeatureOnly(error) => {
             Problem::conflict(format!("{error}: `PUT /v1/switches/{}`", error.feature))
         }
     })?;
     let state = switch.state();
     server.app.store.set_tool_toggle(project, &toggle, state).await?;
-    Ok(Document(ToggleState { toggle, state }))
+    Ok(Json(ToggleState { toggle, state }))
 }

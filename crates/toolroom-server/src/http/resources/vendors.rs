@@ -1,16 +1,15 @@
-//! Vendors of models: who can be asked, and where their keys come from.
+//! Vendors of models.
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::documents::ModelsDocument;
-use crate::http::access::Need;
-use crate::http::extract::body::Document;
-use crate::http::extract::body::Query;
+use crate::http::access::Access;
+use crate::http::extract::{Json, Query};
 use crate::http::problem::Problem;
 use crate::http::route::Route;
 use crate::http::server::Server;
@@ -19,28 +18,28 @@ use crate::models::directory;
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/v1/vendors", Need::Keeper, "Lists vendors of models, and their models.", list)
+        Route::get("/v1/vendors", Access::Keeper, "Lists model vendors and their models.", list)
             .query::<VendorsQuery>()
-            .reply::<ModelsDocument<'_>>(200, "Who can be asked."),
+            .reply::<ModelsDocument<'_>>(200, "The vendors."),
     ]
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct VendorsQuery {
-    /// Also those that are not set up.
+    /// Also vendors that are not set up.
     #[serde(default)]
     all: bool,
 }
 
 async fn list(
     State(server): State<Arc<Server>>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Query(query): Query<VendorsQuery>,
 ) -> Result<Response, Problem> {
     let (app, project) = (&server.app, &caller.scope.project);
     let directory = directory(&app.config.config, &app.vault, project)
         .await
         .map_err(|error| Problem::failure(error.as_ref()))?;
-    Ok(Document(ModelsDocument::of(&app.config.config, &directory, query.all)).into_response())
+    Ok(Json(ModelsDocument::of(&app.config.config, &directory, query.all)).into_response())
 }

@@ -1,4 +1,4 @@
-//! The content of an artifact as a body: read piece by piece, each when the last one is on its way.
+//! The content of an artifact as a body. Each chunk is read from the store when the one before is sent.
 
 use std::ops::Range;
 use std::pin::Pin;
@@ -11,20 +11,20 @@ use toolroom::ledger::ArtifactId;
 use toolroom::scope::Scope;
 use toolroom_store::{Store, StoreError};
 
-/// What is held for somebody who reads slowly. Each piece is looked for anew, so that smaller ones would take longer.
-const PIECE: u64 = 4 << 20;
+/// Memory for a client that reads slowly. Each chunk is a query, so smaller ones would be slower.
+const CHUNK_BYTES: u64 = 4 << 20;
 
-/// Why a body breaks off.
+/// Why a body ends early.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum BrokenOff {
-    #[error("the artifact was forgotten while it was read")]
-    Forgotten,
-    #[error("the artifact could not be read on: {0}")]
+pub(crate) enum ArtifactBodyError {
+    #[error("the artifact was deleted while it was read")]
+    Deleted,
+    #[error("cannot read the rest of the artifact: {0}")]
     Store(#[from] StoreError),
 }
 
-/// Bytes of an artifact that are not sent yet.
-pub(crate) struct KeptContent {
+/// The part of an artifact that is not sent yet.
+pub(crate) struct ArtifactBody {
     store: Store,
     scope: Scope,
     id: ArtifactId,
@@ -32,27 +32,27 @@ pub(crate) struct KeptContent {
     reading: Option<BoxFuture<'static, Result<Option<Bytes>, StoreError>>>,
 }
 
-impl KeptContent {
+impl ArtifactBody {
     pub(crate) const fn new(store: Store, scope: Scope, id: ArtifactId, left: Range<u64>) -> Self {
         Self { store, scope, id, left, reading: None }
     }
 
-    /// Looks for the next piece.
+    /// Reads the next chunk.
     fn read(&self) -> BoxFuture<'static, Result<Option<Bytes>, StoreError>> {
         let (store, scope, id) = (self.store.clone(), self.scope.clone(), self.id.clone());
-        let piece = self.left.start..self.left.end.min(self.left.start.saturating_add(PIECE));
-        Box::pin(async move { store.artifact_part(&scope, &id, piece).await })
+        let chunk = self.left.start..self.left.end.min(self.left.start.saturating_add(CHUNK_BYTES));
+        Box::pin(async move { store.artifact_part(&scope, &id, chunk).await })
     }
 }
 
-impl http_body::Body for KeptContent {
+impl http_body::Body for ArtifactBody {
     type Data = Bytes;
-    type Error = BrokenOff;
+    type Error = ArtifactBodyError;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, ArtifactBodyError>>> {
         if self.left.is_empty() {
             return Poll::Ready(None);
         }
@@ -61,13 +61,13 @@ impl http_body::Body for KeptContent {
             self.reading = Some(reading);
             return Poll::Pending;
         };
-        let piece = match read {
-            Ok(piece) => piece.filter(|piece| !piece.is_empty()).ok_or(BrokenOff::Forgotten),
+        let chunk = match read {
+            Ok(chunk) => chunk.filter(|chunk| !chunk.is_empty()).ok_or(ArtifactBodyError::Deleted),
             Err(error) => Err(error.into()),
         };
-        Poll::Ready(Some(piece.map(|piece| {
-            self.left.start = self.left.start.saturating_add(piece.len() as u64);
-            Frame::data(piece)
+        Poll::Ready(Some(chunk.map(|chunk| {
+            self.left.start = self.left.start.saturating_add(chunk.len() as u64);
+            Frame::data(chunk)
         })))
     }
 

@@ -1,7 +1,7 @@
-//! Work that somebody waits for.
+//! Work for a client that may disconnect.
 //!
-//! When they go away it ends in order, on a task of its own: soon, if they stop it by going. As long as they wait it needs
-//! none.
+//! Dropping the future moves the work to a task of its own, where it ends in order: cancelled, or to its end. While the
+//! client waits, no task is needed.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,44 +16,43 @@ use toolroom::BoxFuture;
 use crate::http::problem::Problem;
 use crate::telemetry;
 
-/// Some work, and how to stop it.
-pub(crate) struct Attended<T: Send + 'static> {
-    /// None once it is over.
+/// Work, and how to cancel it when the client disconnects.
+pub(crate) struct CancelOnDisconnect<T: Send + 'static> {
+    /// `None` once it is done.
     work: Option<BoxFuture<'static, T>>,
-    /// None, if it goes on whoever leaves.
+    /// `None` if it runs to its end without the client.
     stop: Option<CancellationToken>,
 }
 
-/// Work that broke in the middle.
+/// Work that panicked.
 #[derive(Debug, thiserror::Error)]
-#[error("it broke off: {0}")]
-struct Broken(String);
+#[error("panicked: {0}")]
+struct WorkPanicked(String);
 
-impl<T: Send + 'static> Attended<T> {
-    /// `stop` makes the work end soon.
+impl<T: Send + 'static> CancelOnDisconnect<T> {
+    /// `stop` cancels the work.
     pub(crate) fn new(stop: CancellationToken, work: BoxFuture<'static, T>) -> Self {
         Self { work: Some(work), stop: Some(stop) }
     }
 
-    /// Work that is done to its end, whoever leaves.
-    pub(crate) fn lasting(work: BoxFuture<'static, T>) -> Self {
+    /// Work that runs to its end without the client.
+    pub(crate) fn detached(work: BoxFuture<'static, T>) -> Self {
         Self { work: Some(work), stop: None }
     }
 
-    /// Lets it go on by itself, for somebody who does other things meanwhile. Whoever drops the guard has left. Nothing,
-    /// if it is over.
-    pub(crate) fn apart(mut self) -> Option<(JoinHandle<T>, Option<DropGuard>)> {
+    /// Spawns the work. Dropping the guard cancels it. `None` if it is done.
+    pub(crate) fn spawn(mut self) -> Option<(JoinHandle<T>, Option<DropGuard>)> {
         let (work, stop) = (self.work.take()?, self.stop.take());
         Some((tokio::spawn(telemetry::carried(work)), stop.map(CancellationToken::drop_guard)))
     }
 }
 
-impl<T: Send + 'static> Future for Attended<T> {
+impl<T: Send + 'static> Future for CancelOnDisconnect<T> {
     type Output = Result<T, Problem>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Some(work) = &mut self.work else { return Poll::Pending };
-        // What broke is never looked at again.
+        // After a panic the work is not polled again.
         match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))) {
             Ok(Poll::Pending) => Poll::Pending,
             Ok(Poll::Ready(done)) => {
@@ -62,26 +61,26 @@ impl<T: Send + 'static> Future for Attended<T> {
             }
             Err(panic) => {
                 self.work = None;
-                Poll::Ready(Err(Problem::failure(&Broken(words(panic.as_ref())))))
+                Poll::Ready(Err(Problem::failure(&WorkPanicked(message(panic.as_ref())))))
             }
         }
     }
 }
 
-impl<T: Send + 'static> Drop for Attended<T> {
+impl<T: Send + 'static> Drop for CancelOnDisconnect<T> {
     fn drop(&mut self) {
         let Some(work) = self.work.take() else { return };
         if let Some(stop) = &self.stop {
             stop.cancel();
         }
-        // Without a runtime everything ends here.
+        // Without a runtime the process is ending.
         if let Ok(runtime) = Handle::try_current() {
             runtime.spawn(telemetry::carried(work));
         }
     }
 }
 
-fn words(panic: &(dyn Any + Send)) -> String {
+fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().map(str::to_owned);
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
@@ -93,10 +92,10 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn work_whose_sender_goes_away_is_stopped_and_ends_in_order() {
+    async fn work_is_cancelled_and_ends_in_order_when_its_client_disconnects() {
         let (stop, (ended, told)) = (CancellationToken::new(), oneshot::channel());
         let stopped = stop.clone();
-        let mut work = Box::pin(Attended::new(
+        let mut work = Box::pin(CancelOnDisconnect::new(
             stop,
             Box::pin(async move {
                 stopped.cancelled().await;
@@ -109,9 +108,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_that_lasts_goes_on_without_its_sender() {
+    async fn detached_work_runs_to_its_end_without_its_client() {
         let ((go_on, waits), (ended, told)) = (oneshot::channel(), oneshot::channel());
-        let mut work = Box::pin(Attended::lasting(Box::pin(async move {
+        let mut work = Box::pin(CancelOnDisconnect::detached(Box::pin(async move {
             let word: &str = waits.await.unwrap();
             ended.send(word).unwrap();
         })));
@@ -122,14 +121,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_that_breaks_is_a_problem_and_nothing_more() {
+    async fn a_panic_is_a_problem_and_nothing_more() {
         let stop = CancellationToken::new();
-        let broken = Attended::<()>::new(stop.clone(), Box::pin(async { panic!("a mistake") })).await;
+        let broken =
+            CancelOnDisconnect::<()>::new(stop.clone(), Box::pin(async { panic!("a mistake") })).await;
         assert_eq!(broken.unwrap_err().status.as_u16(), 500);
         assert!(!stop.is_cancelled(), "there is nothing left to stop");
     }
 
-    async fn is_pending<T: Send + 'static>(mut work: Pin<&mut Attended<T>>) -> bool {
+    async fn is_pending<T: Send + 'static>(mut work: Pin<&mut CancelOnDisconnect<T>>) -> bool {
         std::future::poll_fn(|context| Poll::Ready(work.as_mut().poll(context).is_pending())).await
     }
 }

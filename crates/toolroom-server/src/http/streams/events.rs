@@ -1,4 +1,4 @@
-//! Event streams: what happens, as it happens.
+//! Server-sent events.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -17,43 +17,42 @@ use tokio::time::timeout;
 use crate::documents::{EventDocument, SnapshotDocument, StreamedEvent};
 use crate::http::route::EVENTS;
 use crate::mcp::OutgoingMessage;
-use crate::runs::{Fallen, Position, Seen, Watching};
+use crate::runs::{MissedText, Position, RunSubscriber, RunUpdate};
 
-/// Silence after which a sign of life is sent, so that nobody in between cuts the line.
-pub(crate) const QUIET: Duration = Duration::from_secs(15);
+/// Keep-alive interval, so that no proxy closes the connection.
+pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// Pieces on their way to somebody who reads slowly. More would only hold what the feed holds already, which puts
-/// together what comes meanwhile.
-const AHEAD: usize = 1;
+/// Chunks buffered for a slow client. The feed of the run buffers and merges the rest.
+const BUFFERED: usize = 1;
 
-/// Whoever reads nothing for so long has gone.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// A client that reads nothing for this long is disconnected.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Where pieces of a reply are put. The reply ends when this is dropped.
+/// The sending end of an event stream. The response ends when this is dropped.
 pub(crate) struct Stream {
-    pieces: mpsc::Sender<Bytes>,
+    chunks: mpsc::Sender<Bytes>,
 }
 
-/// Nobody reads any more.
+/// The client has disconnected.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Gone;
 
 impl Stream {
-    /// A stream of server-sent events, and the reply that carries it.
+    /// A stream, and the response that carries it.
     pub(crate) fn open() -> (Self, Response) {
-        let (pieces, waiting) = mpsc::channel(AHEAD);
-        let mut response = Body::new(Pieces(waiting)).into_response();
+        let (chunks, receiver) = mpsc::channel(BUFFERED);
+        let mut response = Body::new(ChunkBody(receiver)).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(EVENTS));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        // Proxies that collect pieces would make a stream useless.
+        // Proxies must not buffer the stream.
         headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-        (Self { pieces }, response)
+        (Self { chunks }, response)
     }
 
-    /// Waits until somebody wants to read more. What is looked for only then does not have to be held meanwhile.
+    /// Waits until the client can take the next chunk, so that it is not read too early.
     pub(crate) async fn ready(&self) -> Result<(), Gone> {
-        match timeout(PATIENCE, self.pieces.reserve()).await {
+        match timeout(TIMEOUT, self.chunks.reserve()).await {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(_)) | Err(_) => Err(Gone),
         }
@@ -69,47 +68,47 @@ impl Stream {
         self.send_text(frame(name, id, &serde_json::to_string(data).map_err(|_| Gone)?)).await
     }
 
-    /// Sends one event whose data is written already.
-    pub(crate) async fn send_told(&self, name: &str, data: OutgoingMessage) -> Result<(), Gone> {
+    /// Sends one event whose data is serialized already.
+    pub(crate) async fn send_message(&self, name: &str, data: OutgoingMessage) -> Result<(), Gone> {
         self.send_bytes(data.wrapped(|data| frame(Some(name), None, data)).into_bytes()).await
     }
 
-    /// Sends text as it is.
+    /// Sends text unchanged.
     pub(crate) async fn send_text(&self, text: String) -> Result<(), Gone> {
         self.send_bytes(text.into()).await
     }
 
     async fn send_bytes(&self, bytes: Bytes) -> Result<(), Gone> {
-        match timeout(PATIENCE, self.pieces.send(bytes)).await {
+        match timeout(TIMEOUT, self.chunks.send(bytes)).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) | Err(_) => Err(Gone),
         }
     }
 
-    /// Says that there is still somebody here.
+    /// Sends a comment that clients ignore.
     pub(crate) async fn keep_alive(&self) -> Result<(), Gone> {
         self.send_text(":\n\n".to_owned()).await
     }
 
-    /// What `next` brings; signs of life are sent meanwhile.
-    pub(crate) async fn meanwhile<T>(&self, next: impl Future<Output = T>) -> Result<T, Gone> {
+    /// Awaits `next` and sends keep-alives until it is ready.
+    pub(crate) async fn keep_alive_until<T>(&self, next: impl Future<Output = T>) -> Result<T, Gone> {
         let mut next = std::pin::pin!(next);
         loop {
             tokio::select! {
-                brought = timeout(QUIET, next.as_mut()) => match brought {
-                    Ok(brought) => return Ok(brought),
+                ready = timeout(KEEP_ALIVE, next.as_mut()) => match ready {
+                    Ok(next) => return Ok(next),
                     Err(_) => self.keep_alive().await?,
                 },
-                () = self.pieces.closed() => return Err(Gone),
+                () = self.chunks.closed() => return Err(Gone),
             }
         }
     }
 }
 
-/// A body made of what comes.
-struct Pieces(mpsc::Receiver<Bytes>);
+/// The receiving end as a body.
+struct ChunkBody(mpsc::Receiver<Bytes>);
 
-impl http_body::Body for Pieces {
+impl http_body::Body for ChunkBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -117,11 +116,11 @@ impl http_body::Body for Pieces {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        self.0.poll_recv(context).map(|piece| piece.map(|piece| Ok(Frame::data(piece))))
+        self.0.poll_recv(context).map(|chunk| chunk.map(|chunk| Ok(Frame::data(chunk))))
     }
 }
 
-/// One event as it is sent. JSON is one line.
+/// One event as it is sent. `data` is one line.
 fn frame(name: Option<&str>, id: Option<&str>, data: &str) -> String {
     let mut text = String::with_capacity(data.len() + 128);
     for (field, value) in [("event", name), ("id", id)] {
@@ -133,37 +132,39 @@ fn frame(name: Option<&str>, id: Option<&str>, data: &str) -> String {
     text
 }
 
-/// What every event of a run says.
+/// The type of an event, which names it in the stream.
 #[derive(Deserialize)]
-struct Named<'a> {
+struct EventType<'a> {
     #[serde(borrow, rename = "type")]
     name: Cow<'a, str>,
 }
 
-fn written(place: Position, event: &StreamedEvent<'_>) -> Bytes {
+fn serialized(position: Position, event: &StreamedEvent<'_>) -> Bytes {
     let data = serde_json::to_string(event).unwrap_or_default();
-    let named = serde_json::from_str::<Named<'_>>(&data).ok();
-    frame(named.as_ref().map(|named| &*named.name), Some(&place.to_string()), &data).into()
+    let named = serde_json::from_str::<EventType<'_>>(&data).ok();
+    frame(named.as_ref().map(|named| &*named.name), Some(&position.to_string()), &data).into()
 }
 
-/// Sends what a watcher sees until the run ends or nobody reads.
-pub(crate) async fn relay(stream: Stream, mut watching: Watching) {
+/// Sends the events of a run until it ends or the client disconnects.
+pub(crate) async fn relay(stream: Stream, mut subscriber: RunSubscriber) {
     while stream.ready().await.is_ok() {
-        let Ok(seen) = stream.meanwhile(watching.next()).await else { return };
-        let told = match seen {
-            Ok(Some(Seen::Event(place, event))) => {
-                event.written(|event| written(place, &StreamedEvent::Event(EventDocument(event))))
+        let Ok(seen) = stream.keep_alive_until(subscriber.next()).await else { return };
+        let chunk = match seen {
+            Ok(Some(RunUpdate::Event(position, event))) => {
+                event.encoded(|event| serialized(position, &StreamedEvent::Event(EventDocument(event))))
             }
-            Ok(Some(Seen::Words(place, words))) => words.written(|Fallen { text, reasoning }| {
-                written(place, &StreamedEvent::Snapshot(SnapshotDocument { text, reasoning }))
-            }),
+            Ok(Some(RunUpdate::CatchUp(position, words))) => {
+                words.encoded(|MissedText { text, reasoning }| {
+                    serialized(position, &StreamedEvent::Snapshot(SnapshotDocument { text, reasoning }))
+                })
+            }
             Ok(None) => return,
             Err(error) => {
-                tracing::warn!("a run cannot be watched: {error}");
+                tracing::warn!("cannot follow a run: {error}");
                 return;
             }
         };
-        if stream.send_bytes(told).await.is_err() {
+        if stream.send_bytes(chunk).await.is_err() {
             return;
         }
     }

@@ -1,4 +1,4 @@
-//! What a person says of foreign tools: it lets them run unasked where that is harmless, and nobody else can say it.
+//! Declarations of foreign tools: they let harmless tools run without approval, and only the owner can make them.
 
 use std::path::Path;
 
@@ -70,7 +70,7 @@ fn a_tool_that_only_reads_runs_unasked_once_a_person_says_so() {
     let whole = tool(&shown, "mcp:fast:add");
     assert_eq!(whole["capabilities"], json!(["reads-untrusted", "egress"]), "{whole}");
     let told = home.run(&["mcp", "show", "fast"]).ended(0).out;
-    assert!(told.contains("egress because its server is somewhere else"), "{told}");
+    assert!(told.contains("egress because its server is remote"), "{told}");
 
     // A run that has read private data has something to send.
     asks(&add(&home, &["--provenance", "private"]), "provenance.third");
@@ -102,16 +102,16 @@ fn a_program_without_a_network_may_see_private_data_and_a_tool_of_it_may_be_some
 }
 
 #[test]
-fn what_cannot_be_said_is_told_with_the_words_that_can() {
+fn an_invalid_declaration_is_rejected_with_the_valid_values() {
     let home = with_program();
     let before = home.run(&["mcp", "show", "fast", "--json"]).ended(0).json();
     for (flags, code, told) in [
         (&["--effect", "harmless"][..], 2, "idempotent_write"),
         (&["--can", "fly"][..], 2, "reads-private"),
-        (&["--can", "nothing,egress"][..], 2, "nothing else"),
+        (&["--can", "nothing,egress"][..], 2, "cannot be combined"),
         (&[][..], 2, "--effect"),
         (&["--tool", "ad", "--effect", "read"][..], 5, "did you mean `add`?"),
-        (&["--tool", "add", "--forget"][..], 5, "nothing was declared"),
+        (&["--tool", "add", "--forget"][..], 5, "no declaration of its own"),
         (&["--forget", "--effect", "read"][..], 2, "--forget"),
     ] {
         let ran = home.run(&[&["mcp", "declare", "fast"][..], flags].concat());
@@ -121,7 +121,7 @@ fn what_cannot_be_said_is_told_with_the_words_that_can() {
 }
 
 #[test]
-fn what_was_said_of_a_tool_goes_with_its_definition() {
+fn a_declaration_expires_with_its_definition() {
     let home = Home::new();
     let script = found(&folder().join("hostile.py"));
     home.run(&["mcp", "add", "evil", "--", &python(), &script, "changes"]).ended(0);
@@ -131,7 +131,7 @@ fn what_was_said_of_a_tool_goes_with_its_definition() {
     let early = home.run(&said).ended(2);
     assert!(early.err.contains("toolroom mcp review evil"), "{early:?}");
     let accepted = home.run(&["mcp", "review", "evil", "--yes"]).ended(0);
-    assert!(accepted.err.contains("does not count any more"), "{accepted:?}");
+    assert!(accepted.err.contains("was for the previous definition"), "{accepted:?}");
     let shown = home.run(&["mcp", "show", "evil", "--json"]).ended(0).json();
     let changed = tool(&shown, "mcp:evil:changed");
     assert_eq!(changed["effect"], "destructive", "{changed}");
@@ -139,7 +139,7 @@ fn what_was_said_of_a_tool_goes_with_its_definition() {
 }
 
 #[test]
-fn a_stricter_word_of_another_process_holds_for_the_next_call() {
+fn a_stricter_declaration_of_another_process_applies_to_the_next_call() {
     let (home, _running) = with_address();
     allow(&home);
     home.run(&["mcp", "declare", "fast", "--effect", "read", "--can", "nothing"]).ended(0);
@@ -154,7 +154,7 @@ fn a_stricter_word_of_another_process_holds_for_the_next_call() {
 }
 
 #[test]
-fn nobody_but_the_owner_of_the_folder_can_say_it() {
+fn only_the_owner_of_the_data_folder_can_declare() {
     let home = with_program();
     allow(&home);
     // Not a file that is imported.

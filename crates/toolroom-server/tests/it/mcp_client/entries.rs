@@ -8,7 +8,7 @@ use crate::home::{Home, Ran, ran};
 #[test]
 fn an_entry_is_kept_shown_switched_and_removed() {
     let home = Home::new();
-    assert!(home.run(&["mcp"]).ended(0).err.contains("no server yet"));
+    assert!(home.run(&["mcp"]).ended(0).err.contains("no servers yet"));
     let script = found(&folder().join("hostile.py"));
     let words =
         ["mcp", "add", "calm", "--no-start", "--env", "MODE=a b", "--json", "--", &python(), &script, "x y"];
@@ -38,29 +38,29 @@ fn an_entry_is_kept_shown_switched_and_removed() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_and_changes_nothing() {
+fn an_invalid_entry_is_rejected_and_changes_nothing() {
     let home = Home::new();
     for (words, why) in [
-        (&["a b", "--", "true"][..], "a name has"),
-        (&["x"][..], "say which server"),
+        (&["a b", "--", "true"][..], "invalid server name"),
+        (&["x"][..], "no server given"),
         (&["x", "--url", "ftp://x.example"][..], "https://"),
         (&["x", "--url", "https://ann:pw@x.example"][..], "password"),
         (&["x", "--profile", "wide-open", "--", "true"][..], "no profile"),
-        (&["x", "--", "no-such-program-anywhere"][..], "no program"),
+        (&["x", "--", "no-such-program-anywhere"][..], "not found"),
         (&["x", "--env", "API_TOKEN=abcdefgh12345", "--", "true"][..], "secret:NAME"),
         (&["x", "--env", "novalue", "--", "true"][..], "NAME=VALUE"),
         (&["x", "--env", "NODE_OPTIONS=-r", "--", "true"][..], "may not be set"),
         (&["x", "--", "true", "--api-key", "abcdefgh12345"][..], "secret:NAME"),
         (&["x", "--", "true", "--token=abcdefgh12345"][..], "secret:NAME"),
         (&["x", "--url", "https://x.example/mcp?api_key=abcdefgh12345"][..], "secret:NAME"),
-        (&["x", "--url", "http://x.example/mcp", "--header", "x-key=secret:KEY"][..], "listen"),
+        (&["x", "--url", "http://x.example/mcp", "--header", "x-key=secret:KEY"][..], "unencrypted"),
     ] {
         let refused = home.run(&[&["mcp", "add"][..], words].concat()).ended(2);
         assert!(refused.err.contains(why), "{words:?}: {refused:?}");
     }
     assert_eq!(home.run(&["mcp", "list", "--json"]).ended(0).json(), json!([]));
     for command in ["show", "remove", "enable", "disable", "test", "logs", "review"] {
-        assert!(home.run(&["mcp", command, "nobody"]).ended(5).err.contains("no server"), "{command}");
+        assert!(home.run(&["mcp", command, "unknown"]).ended(5).err.contains("unknown server"), "{command}");
     }
 }
 
@@ -94,10 +94,10 @@ fn a_part_of_an_entry_is_changed_and_what_was_accepted_stays() {
     home.run(&["mcp", "set", "calm", "--enable", "--profile", "workspace"]).ended(0);
     assert_eq!(home.run(&["call", "mcp:calm:work", "--yes"]).ended(0).out, "ok\n");
     for (words, why) in [
-        (&["--header", "a=b"][..], "neither headers"),
+        (&["--header", "a=b"][..], "no headers"),
         (&["--profile", "wide"][..], "no profile"),
         (&["--env", "PATH=/x"][..], "may not be set"),
-        (&[][..], "say what to change"),
+        (&[][..], "nothing to change"),
     ] {
         let refused = home.run(&[&["mcp", "set", "calm"][..], words].concat()).ended(2);
         assert!(refused.err.contains(why), "{words:?}: {refused:?}");
@@ -127,7 +127,7 @@ fn a_server_has_a_home_of_its_own_and_a_secret_for_an_argument() {
 }
 
 #[test]
-fn what_was_fetched_once_starts_without_a_network_and_what_was_not_says_what_to_type() {
+fn a_cached_package_starts_without_network_access_and_others_name_the_command_to_run() {
     let home = Home::new();
     let cache = tempfile::TempDir::new().unwrap();
     let fetched = cache.path().join("_npx/0123");

@@ -14,7 +14,9 @@ use toolroom::scope::ProjectId;
 use toolroom_host::net::Http;
 use toolroom_host::process::Supervisor;
 use toolroom_store::{ProcessIdentity, Store, StoreOptions};
-use toolroom_tools::mcp::{Door, Gateway, Grounds, McpError, Safe, Surroundings};
+use toolroom_tools::mcp::{
+    Credentials, Gateway, GatewayServices, LaunchEnvironment, McpError, ServerSecrets,
+};
 
 use super::{Listening, folder, found, python};
 use crate::home::{Home, binary, ran};
@@ -23,30 +25,29 @@ use crate::serve::Served;
 /// Longer than it takes until a process has looked at what another one has set.
 const BOUND: Duration = Duration::from_secs(60);
 
-/// Nobody who lets us in.
-struct Shut;
+/// No token.
+struct NoCredentials;
 
-impl Door for Shut {}
+impl Credentials for NoCredentials {}
 
-/// No secrets.
-struct Empty;
+struct NoSecrets;
 
-impl Safe for Empty {
+impl ServerSecrets for NoSecrets {
     fn secret<'a>(&'a self, _: &'a ProjectId, _: &'a str) -> BoxFuture<'a, Result<Secret, String>> {
         Box::pin(async { Err("there is none".to_owned()) })
     }
 
-    fn without_secrets<'a>(&'a self, _: &'a ProjectId, text: String) -> BoxFuture<'a, String> {
+    fn redact<'a>(&'a self, _: &'a ProjectId, text: String) -> BoxFuture<'a, String> {
         Box::pin(async { text })
     }
 
-    fn door<'a>(
+    fn credentials<'a>(
         &'a self,
         _: &'a ProjectId,
         _: &'a ServerRecord,
         _: Arc<dyn Http>,
-    ) -> BoxFuture<'a, Result<Arc<dyn Door>, McpError>> {
-        Box::pin(async { Ok(Arc::new(Shut) as Arc<dyn Door>) })
+    ) -> BoxFuture<'a, Result<Arc<dyn Credentials>, McpError>> {
+        Box::pin(async { Ok(Arc::new(NoCredentials) as Arc<dyn Credentials>) })
     }
 }
 
@@ -92,11 +93,11 @@ async fn a_list_that_comes_too_slowly_is_not_waited_for() {
     store.set_server(&project, &record).await.unwrap();
     let place = folder.path().to_owned();
     let catalog = Arc::new(Catalog::default());
-    let around = Surroundings {
-        kept: Arc::new(store.clone()),
-        safe: Arc::new(Empty),
+    let services = GatewayServices {
+        store: Arc::new(store.clone()),
+        secrets: Arc::new(NoSecrets),
         supervisor: Supervisor::new(binary()),
-        grounds: Grounds {
+        launch_environment: LaunchEnvironment {
             workspace: place.clone(),
             hidden: Vec::new(),
             programs_read: Vec::new(),
@@ -107,7 +108,7 @@ async fn a_list_that_comes_too_slowly_is_not_waited_for() {
         clock,
         catalog: Arc::downgrade(&catalog),
     };
-    let gateway = Gateway::new(project.clone(), around).with_start_limit(Duration::from_secs(1));
+    let gateway = Gateway::new(project.clone(), services).with_start_limit(Duration::from_secs(1));
     let failed = gateway.inspect(&record).await.unwrap_err().to_string();
     assert!(failed.contains("within 1 s"), "{failed}");
     let seen = store.condition(&project, "slow").await.unwrap();
@@ -119,12 +120,12 @@ async fn a_list_that_comes_too_slowly_is_not_waited_for() {
     assert_eq!(store.condition(&project, "slow").await.unwrap(), Default::default());
     gateway.close().await;
     store.shutdown().await.unwrap();
-    // Whoever still looks after servers does not ask a database that is closed, and warns of nothing.
-    gateway.settle().await.unwrap();
+    // A closed gateway does not query the closed database.
+    gateway.reconcile().await.unwrap();
 }
 
 #[test]
-fn a_server_that_never_ends_its_list_holds_up_nobody() {
+fn a_server_with_an_endless_list_delays_no_other() {
     let home = Home::new();
     add(&home, "evil", "slow_list", &[]);
     add(&home, "calm", "calm", &[]);
@@ -140,7 +141,7 @@ fn a_server_that_never_ends_its_list_holds_up_nobody() {
     served.home.run(&["mcp", "disable", "calm"]).ended(0);
     let began = Instant::now();
     while tools().contains("mcp:calm:work") {
-        assert!(began.elapsed() < BOUND, "nobody looks after the others any more");
+        assert!(began.elapsed() < BOUND, "maintenance of the others is delayed");
     }
 }
 
@@ -172,7 +173,7 @@ fn a_server_that_hangs_is_given_up_by_all_processes_together() {
     assert_eq!(home.journal()[0]["status"], "failed", "the tool was never called");
     let before = starts(&home, "hangs");
     assert!(is_given_up(&call()), "all processes know");
-    assert_eq!(starts(&home, "hangs"), before, "nobody starts it once more");
+    assert_eq!(starts(&home, "hangs"), before, "it is not started again");
     assert_eq!(home.run(&["mcp", "list", "--json"]).ended(0).json()[0]["state"], "given_up");
     home.run(&["mcp", "enable", "evil"]).ended(0);
     assert_eq!(home.run(&["mcp", "list", "--json"]).ended(0).json()[0]["state"], "failing");

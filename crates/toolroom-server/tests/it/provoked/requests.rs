@@ -55,7 +55,7 @@ pub(super) const TABLE: &[Refused] = &[
         "/v1/tools",
         "",
         401,
-        ["Authorization", "no key was shown", "make a key with `toolroom keys create`"],
+        ["Authorization", "no API key", "create a key with `toolroom keys create`"],
     )
     .by(As::Nobody),
     row(
@@ -63,7 +63,7 @@ pub(super) const TABLE: &[Refused] = &[
         "/v1/tools",
         "",
         401,
-        ["this key", "is unknown or no longer holds", "make one with `toolroom keys create`"],
+        ["this key", "is unknown, expired or revoked", "create one with `toolroom keys create`"],
     )
     .by(As::Nobody)
     .header("Authorization", "Bearer trk_nobody_has_made_this_key"),
@@ -87,7 +87,7 @@ pub(super) const TABLE: &[Refused] = &[
         "/v1/calls",
         "[]",
         400,
-        ["the body", "has to be a JSON object", "`GET /openapi.json` says which"],
+        ["the body", "must be a JSON object", "`GET /openapi.json` describes it"],
     ),
     row(
         "POST",
@@ -105,7 +105,7 @@ pub(super) const TABLE: &[Refused] = &[
         ["the owner", "only the owner of this installation", "sign in with the link"],
     ),
     row("GET", "/v1/nothing", "", 404, ["this address", "there is nothing at", "see `/docs`"]),
-    row("DELETE", "/v1/tools", "", 405, ["this address", "does not take that method", "see `/docs`"]),
+    row("DELETE", "/v1/tools", "", 405, ["this address", "does not support that method", "see `/docs`"]),
     row("GET", "/v1/tools/nope", "", 404, ["`nope`", "unknown tool", "see `GET /v1/tools?all=true`"]),
     row(
         "POST",
@@ -114,19 +114,13 @@ pub(super) const TABLE: &[Refused] = &[
         400,
         ["`argument`", "unknown field", "expected one of `tool`, `arguments`"],
     ),
-    row("POST", "/v1/calls", "{}", 400, ["the body does not fit", "missing field", "`tool`"]),
-    row("POST", "/v1/calls", "[]", 400, ["the body", "has to be", "a JSON object"]),
-    row("POST", "/v1/calls", "{}", 415, ["the body", "has to be JSON", "`Content-Type: application/json`"])
+    row("POST", "/v1/calls", "{}", 400, ["invalid body", "missing field", "`tool`"]),
+    row("POST", "/v1/calls", "[]", 400, ["the body", "must be", "a JSON object"]),
+    row("POST", "/v1/calls", "{}", 415, ["the body", "must be JSON", "`Content-Type: application/json`"])
         .header("Content-Type", "text/plain"),
     row("GET", "/v1/calls/call_7", "", 404, ["`call_7`", "there is no call", "see `GET /v1/calls`"]),
-    row("GET", "/v1/calls?limit=9999", "", 400, ["`limit`", "is a number", "from 1 to 200"]),
-    row(
-        "GET",
-        "/v1/calls?cursor=junk",
-        "",
-        400,
-        ["`cursor`", "is none of ours", "take the `next_cursor` of a page"],
-    ),
+    row("GET", "/v1/calls?limit=9999", "", 400, ["`limit`", "must be a number", "from 1 to 200"]),
+    row("GET", "/v1/calls?cursor=junk", "", 400, ["`cursor`", "invalid", "use the `next_cursor` of a page"]),
     row(
         "GET",
         "/v1/calls?status=dne",
@@ -177,7 +171,7 @@ pub(super) const TABLE: &[Refused] = &[
         "/v1/runs",
         r#"{"message": "hi", "conversation": "conv_7"}"#,
         404,
-        ["`conv_7`", "there is no conversation", "leave it out to begin one"],
+        ["`conv_7`", "there is no conversation", "leave it out to start one"],
     ),
     row(
         "POST",
@@ -191,17 +185,21 @@ pub(super) const TABLE: &[Refused] = &[
         "/mcp",
         r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}"#,
         400,
-        ["`initialize`", "say who you are", "then send `Mcp-Session-Id`"],
+        ["`initialize`", "missing `Mcp-Session-Id`", "open a session"],
     )
     .header("Accept", "application/json, text/event-stream"),
-    row("POST", "/mcp", "[]", 400, ["several messages at once", "are not taken", "send them one by one"])
+    row("POST", "/mcp", "[]", 400, ["batches", "are not supported", "send messages one by one"])
         .header("Accept", "application/json, text/event-stream"),
     row(
         "GET",
         "/v1/tools",
         "",
         403,
-        ["`https://elsewhere.example`", "may not use this key", "add the origin to the key, or make a token"],
+        [
+            "`https://elsewhere.example`",
+            "may not use this key",
+            "add the origin to the key, or create a token",
+        ],
     )
     .header("Origin", "https://elsewhere.example"),
     row(
@@ -209,7 +207,7 @@ pub(super) const TABLE: &[Refused] = &[
         "/sign-in/nope",
         "",
         403,
-        ["this link", "was used or is too old", "`toolroom serve` prints a new one"],
+        ["this link", "was used or has expired", "`toolroom serve` prints a new one"],
     ),
 ];
 
@@ -253,8 +251,8 @@ fn what_a_server_stands_in_the_way_of_says_what_why_and_what_next() {
         served.ask(&Asked::new("GET", "/v1/tools").key(&everybody).host("elsewhere.example")).is(421);
     let says = Says {
         what: "`elsewhere.example`",
-        why: "this server is not called",
-        next: "name it in `server.hosts`",
+        why: "is not a name of this server",
+        next: "add it to `server.hosts`",
     };
     assert!(says.missing_in(&stranger.body).is_empty(), "{stranger:?}");
     let named = |sum: &str| {
@@ -266,8 +264,8 @@ fn what_a_server_stands_in_the_way_of_says_what_why_and_what_next() {
     let other = named("2").is(422);
     let says = Says {
         what: "`Idempotency-Key`",
-        why: "another request was sent under this",
-        next: "take a new one for each request",
+        why: "belongs to another request",
+        next: "use a new one for each request",
     };
     assert!(says.missing_in(&other.body).is_empty(), "{other:?}");
     at_home(&served.home, &["backup", "create", "room.tar"]).ended(0);

@@ -13,7 +13,7 @@ pub(super) fn text(document: &Value) -> String {
             methods.as_object().unwrap().iter().map(move |(method, route)| (path, method, route))
         })
     };
-    // What nearly every route may refuse is told once.
+    // Errors that many routes share are listed once.
     let mut told: BTreeMap<(&String, &str), usize> = BTreeMap::new();
     for (_, _, route) in routes() {
         for (status, reply) in route["responses"].as_object().unwrap() {
@@ -25,12 +25,11 @@ pub(super) fn text(document: &Value) -> String {
         .filter(|(told, times)| *times > 8 && told.0.as_str() >= "400")
         .map(|(told, _)| told)
         .collect();
-    let mut text =
-        String::from("Refusals that are told of no route by itself:\n\n| status | when |\n|---|---|\n");
+    let mut text = String::from("Errors that many routes share:\n\n| status | when |\n|---|---|\n");
     for (status, about) in &everywhere {
         text.push_str(&format!("| {status} | {} |\n", cell(about)));
     }
-    text.push_str("\nWhat a route needs is a scope of the key, or:\n\n| needs | who |\n|---|---|\n");
+    text.push_str("\nA route needs a scope of the key, or one of these:\n\n| needs | who |\n|---|---|\n");
     for (need, who) in NEEDS {
         text.push_str(&format!("| {need} | {who} |\n"));
     }
@@ -41,18 +40,19 @@ pub(super) fn text(document: &Value) -> String {
     text
 }
 
-/// What is no scope, in words.
-const NEEDS: [(&str, &str); 5] = [
-    ("`nothing`", "anybody"),
+/// Access rules that are not a scope.
+const NEEDS: [(&str, &str); 6] = [
+    ("`nothing`", "every client"),
     (
-        "`neighbour`",
-        "anybody on this machine, where the server listens to it alone; elsewhere a key with the scope `read`",
+        "`local`",
+        "every process on this machine while the server listens on loopback only; otherwise a key with the scope `read`",
     ),
-    ("`owner`", "the browser that was signed in with the link of `toolroom serve`"),
+    ("`owner`", "the browser that signed in with the link of `toolroom serve`"),
     (
         "`answerer`",
-        "a key with the scope `approve`; one with `answer`, or an end user, for calls of their own",
+        "a key with the scope `approve`; for their own calls also a key with `answer`, and end users",
     ),
+    ("`recipient`", "a key with the scope `read`; for files that were offered to them also end users"),
     ("`keeper`", "a key of the project `local` with the scope `manage`, or the owner"),
 ];
 

@@ -103,7 +103,7 @@ fn a_rotated_key_gains_a_scope_only_where_it_is_named() {
     let call = served.park(key, "mine");
     answer(&served, key, &call, "once").is(200);
     assert_eq!(resume(&served, key, &call)["outcome"], "done");
-    // Over HTTP nobody gives what they do not have.
+    // Over HTTP a key grants only scopes it has.
     let (managing, path) =
         (served.key("local", "call,manage"), format!("/v1/keys/{}/rotate", made["id"].as_str().unwrap()));
     served.send("POST", &path, &managing, &json!({"scopes": ["answer"]})).refused(403, "forbidden");

@@ -93,7 +93,7 @@ fn calls_are_listed_page_by_page() {
 }
 
 #[test]
-fn a_call_is_stopped_by_whoever_may_and_by_going_away() {
+fn a_call_is_cancelled_by_request_and_when_its_client_disconnects() {
     let served = Served::new();
     let key = served.key("local", "read,call");
     let wait = Asked::new("POST", "/v1/calls").key(&key);

@@ -14,7 +14,7 @@ use crate::home::Home;
 use crate::scale::scaled;
 use crate::scripted_model::{Line, Pace, ScriptedModel};
 
-/// Nobody is kept out for coming often.
+/// No rate limits.
 const OFTEN: &str = "[policy]\npreset = 'open'\n[server]\nkey_rate = 1000000\nip_rate = 1000000\n";
 
 /// The most memory a server may ever have, in MiB.
@@ -131,7 +131,7 @@ fn many_streams_and_many_calls_at_once() {
 }
 
 #[test]
-fn more_than_there_is_room_for_are_told_to_come_again_and_nobody_else_suffers() {
+fn requests_over_the_limit_are_refused_and_others_are_served() {
     allow_open_files(16_384).unwrap();
     const ROOM: usize = 50;
     let served = Served::configured(&format!("{OFTEN}at_once = {ROOM}\n"));

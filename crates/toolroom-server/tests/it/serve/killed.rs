@@ -1,4 +1,4 @@
-//! Whenever the server is killed: watchers miss nothing and hear nothing twice, and nothing is done twice.
+//! The server is killed at any moment: subscribers miss nothing and get nothing twice, and no effect happens twice.
 
 use serde_json::{Value, json};
 
@@ -9,10 +9,10 @@ use crate::afoot::until;
 use crate::scale::scaled;
 use crate::scenes::{DEATHS, WHOLE, closes_the_ways, effects, opens_the_ways, read, served, times_asked};
 
-/// However much is wanted: every round takes several processes.
+/// Each round takes several processes.
 const MOST_ROUNDS: u32 = 10;
 
-/// A run, and somebody who watches it whatever happens.
+/// A run, and a subscriber that reconnects after every crash.
 struct Watched {
     said: String,
     path: String,
@@ -74,7 +74,7 @@ impl Watched {
         Stream::open(served.wire(), &asked.header("Last-Event-ID", &last.id))
     }
 
-    /// Whoever was told so much, and goes on behind it, knows everything and has heard nothing twice.
+    /// A subscriber that continues after any event gets everything once.
     fn check(&self, served: &Served, key: &str) {
         let whole = events(&served.get(&format!("{}/events", self.path), key).is(200).body);
         assert_eq!(whole.last().unwrap().kind(), "done", "{}: {whole:#?}", self.said);

@@ -1,4 +1,4 @@
-//! What the server tells about its work, and what it never tells.
+//! The server's log, and what never appears in it.
 
 use std::process::Stdio;
 
@@ -23,7 +23,7 @@ fn line_of(served: &Served, request_id: &str) -> Value {
 }
 
 #[test]
-fn each_request_is_one_line_with_a_name() {
+fn each_request_is_one_line_with_an_id() {
     let served = Served::logged(Home::new(), &[]);
     let made = served.make_key("local", "read");
     let key = made["key"].as_str().unwrap();
@@ -59,7 +59,7 @@ fn each_request_is_one_line_with_a_name() {
 }
 
 #[test]
-fn a_problem_says_where_to_look_for_it() {
+fn a_problem_has_the_id_of_its_log_line() {
     let served = Served::logged(Home::new(), &[]);
     let key = served.key("local", "read,call");
     let asked = |method, path: &str| Asked::new(method, path).key(&key).header("X-Request-Id", "lost-1");

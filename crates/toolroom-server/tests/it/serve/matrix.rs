@@ -1,14 +1,14 @@
-//! Who may use which route: every route of the table, asked by everybody there can be.
+//! Who may use which route: every route of the table with every kind of caller.
 
 use serde_json::{Value, json};
 
 use super::served::{SCOPES, Served};
 use super::wire::Asked;
 
-/// Somebody who asks.
-struct Visitor {
+/// A kind of caller.
+struct TestCaller {
     name: String,
-    /// What they show.
+    /// Its credentials.
     header: Option<(&'static str, String)>,
     project: &'static str,
     scopes: Vec<&'static str>,
@@ -17,38 +17,38 @@ struct Visitor {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    Nobody,
+    Anonymous,
     Key,
     EndUser,
     Owner,
 }
 
-impl Visitor {
-    /// Whether a route with this need lets them in.
+impl TestCaller {
+    /// Whether a route with this access rule lets it in.
     fn may(&self, need: &str) -> bool {
         match need {
-            "nothing" | "neighbour" => true,
+            "nothing" | "local" => true,
             "owner" => self.kind == Kind::Owner,
             "answerer" => ["answer", "approve"].iter().any(|scope| self.scopes.contains(scope)),
             "recipient" => self.kind == Kind::EndUser || self.scopes.contains(&"read"),
             "keeper" => self.project == "local" && self.scopes.contains(&"manage"),
             scope if SCOPES.contains(&scope) => self.scopes.contains(&scope),
-            unknown => panic!("the need `{unknown}` has no row in this matrix"),
+            unknown => panic!("the need `{unknown}` has no row in this table"),
         }
     }
 }
 
-fn visitors(served: &Served) -> Vec<Visitor> {
-    let mut visitors = vec![Visitor {
-        name: "nobody".to_owned(),
+fn callers(served: &Served) -> Vec<TestCaller> {
+    let mut callers = vec![TestCaller {
+        name: "an anonymous client".to_owned(),
         header: None,
         project: "",
         scopes: Vec::new(),
-        kind: Kind::Nobody,
+        kind: Kind::Anonymous,
     }];
     for project in ["local", "shop"] {
         for scope in SCOPES {
-            visitors.push(Visitor {
+            callers.push(TestCaller {
                 name: format!("a key of {project} that may {scope}"),
                 header: Some(("Authorization", format!("Bearer {}", served.key(project, scope)))),
                 project,
@@ -58,54 +58,54 @@ fn visitors(served: &Served) -> Vec<Visitor> {
         }
     }
     let minting = served.key("shop", "mint");
-    visitors.push(Visitor {
+    callers.push(TestCaller {
         name: "a user of shop".to_owned(),
         header: Some(("Authorization", format!("Bearer {}", served.token(&minting, "ann")))),
         project: "shop",
         scopes: vec!["chat", "answer"],
         kind: Kind::EndUser,
     });
-    visitors.push(Visitor {
+    callers.push(TestCaller {
         name: "the owner".to_owned(),
         header: Some(("Cookie", served.cookie())),
         project: "local",
         scopes: SCOPES.to_vec(),
         kind: Kind::Owner,
     });
-    visitors
+    callers
 }
 
 #[test]
-fn every_route_lets_in_whom_it_should_and_nobody_else() {
+fn every_route_lets_in_the_callers_it_should_and_no_others() {
     let served = Served::new();
     served.project("shop");
     let document = served.ask(&Asked::new("GET", "/openapi.json")).is(200).json();
-    let visitors = visitors(&served);
+    let callers = callers(&served);
     let mut wire = served.wire();
     let mut asked = 0;
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
             let need =
                 operation["x-needs"].as_str().unwrap_or_else(|| panic!("{method} {path} says no need"));
-            // Signing in and out would change who the visitors are.
+            // Signing in and out would change the callers.
             if path.starts_with("/sign-") {
                 continue;
             }
-            // What is named does not exist: whoever is let in changes nothing.
+            // The path names nothing that exists, so no request changes anything.
             let target = filled(path);
-            for visitor in &visitors {
+            for caller in &callers {
                 let mut request = Asked::new(&method.to_uppercase(), &target).json(&Value::from(17));
-                if let Some((name, value)) = &visitor.header {
+                if let Some((name, value)) = &caller.header {
                     request = request.header(name, value);
                 }
-                if visitor.kind == Kind::Owner {
+                if caller.kind == Kind::Owner {
                     request = request.header("Origin", &served.origin());
                 }
                 let reply = wire.ask(&request);
-                let told = format!("{} asks {method} {path} ({need}): {reply:?}", visitor.name);
-                match (visitor.may(need), visitor.kind) {
+                let told = format!("{} asks {method} {path} ({need}): {reply:?}", caller.name);
+                match (caller.may(need), caller.kind) {
                     (true, _) => assert!(!matches!(reply.status, 401 | 403 | 500..), "{told}"),
-                    (false, Kind::Nobody) => {
+                    (false, Kind::Anonymous) => {
                         assert_eq!(reply.status, 401, "{told}");
                         assert!(reply.header("www-authenticate").is_some(), "{told}");
                     }
@@ -126,7 +126,7 @@ fn filled(path: &str) -> String {
 }
 
 #[test]
-fn nobody_sees_what_belongs_to_another_project() {
+fn other_projects_are_invisible() {
     let served = Served::new();
     served.project("shop");
     let all = SCOPES.join(",");
@@ -168,7 +168,7 @@ fn nobody_sees_what_belongs_to_another_project() {
         assert_eq!(
             told(id),
             told("not-there"),
-            "what is somebody else's looks as if it were not there: {place}"
+            "another project's data looks as if it did not exist: {place}"
         );
     }
     let answer = json!({"answer": "once"});

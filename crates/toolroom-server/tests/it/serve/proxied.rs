@@ -38,7 +38,7 @@ const HEADERS: [(&str, &str); 30] = [
 ];
 
 #[test]
-fn a_request_through_a_proxy_is_not_local_whatever_the_proxy_adds() {
+fn a_request_with_any_proxy_header_is_not_local() {
     let served = Served::configured("[server]\nip_rate = 1000000\ntrusted_proxies = []\n");
     let reading = served.key("local", "read");
     for path in ["/metrics", "/openapi.json", "/healthz", "/readyz"] {

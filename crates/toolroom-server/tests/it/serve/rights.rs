@@ -53,7 +53,7 @@ fn the_tool_doctor_tells_a_caller_no_more_than_its_route() {
 }
 
 #[test]
-fn an_agent_examines_the_machine_for_nobody_who_may_only_chat() {
+fn an_agent_does_not_examine_the_machine_for_callers_who_may_only_chat() {
     let script = [Line::Calls("builtin__doctor", json!({})), Line::says("That is all.")];
     let (served, model) = Served::over(script, "");
     let key = served.key("local", "chat");

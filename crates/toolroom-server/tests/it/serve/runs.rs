@@ -38,7 +38,7 @@ fn a_run_is_watched_from_any_place() {
 }
 
 #[test]
-fn a_stream_tells_what_happens_and_whoever_leaves_it_stops_nothing() {
+fn a_stream_tells_what_happens_and_leaving_it_stops_nothing() {
     let (served, model) = Served::over([Line::says("one two three four")], "");
     let key = served.key("local", "chat");
     let body = json!({"message": "Count.", "stream": true});
@@ -99,7 +99,7 @@ fn a_run_is_stopped() {
 }
 
 #[test]
-fn whoever_wants_to_go_on_with_a_run_that_goes_on_changes_nothing() {
+fn resuming_an_active_run_changes_nothing() {
     let (served, model) = Served::over([Line::stalls("Well")], "");
     let key = served.key("local", "chat");
     let run = served.send("POST", "/v1/runs", &key, &json!({"message": "Hello"})).is(202).json();
@@ -108,7 +108,7 @@ fn whoever_wants_to_go_on_with_a_run_that_goes_on_changes_nothing() {
     for _ in 0..3 {
         served.send("POST", &format!("{path}/resume"), &key, &json!({})).refused(409, "conflict");
     }
-    // Whoever watches now hears what is said, and not only what is stored.
+    // A new subscriber gets the text so far, and not only stored events.
     let mut watcher = Stream::open(served.wire(), &Asked::new("GET", &format!("{path}/events")).key(&key));
     watcher.until(|told| told.kind() == "text");
     let stopped = served.send("POST", &format!("{path}/cancel"), &key, &json!({})).is(200).json();
@@ -187,7 +187,7 @@ fn a_token_for_another_agent_reaches_nothing_of_the_same_user() {
     served.ask(&Asked::new("DELETE", &conversation).key(&elsewhere)).refused(404, "not_found");
     served.get(&conversation, &ana).is(200);
 
-    // Whoever knows the name of a thread does not get at another agent through it.
+    // The id of a thread gives no access to another agent.
     let said = json!([{"id": "u", "role": "user", "content": "Hi"}]);
     let input = json!({"threadId": "t", "runId": "r", "messages": said});
     served.send("POST", "/agui/default", &ana, &input).is(200);
@@ -210,7 +210,7 @@ fn what_a_server_left_in_the_middle_the_next_one_goes_on_with() {
     served.starts_again();
     let path = format!("/v1/runs/{}", run["id"].as_str().unwrap());
     until(|| served.get(&path, &key).is(200).json()["state"] == "done");
-    // Somebody who had heard what nobody kept is told everything.
+    // A subscriber that received events which were not stored gets everything again.
     let after = Asked::new("GET", &format!("{path}/events")).key(&key).header("Last-Event-ID", "0-1-1000");
     let told = events(&served.ask(&after).is(200).body);
     let kinds = kinds(&told);
@@ -220,7 +220,7 @@ fn what_a_server_left_in_the_middle_the_next_one_goes_on_with() {
 }
 
 #[test]
-fn what_happens_is_counted_and_nobody_is_named() {
+fn metrics_count_and_name_no_users() {
     let (served, _model) =
         Served::over([Line::Calls("calculator", json!({"expression": "6*7"})), Line::says("It is 42.")], "");
     let key = served.key("local", "call,chat");

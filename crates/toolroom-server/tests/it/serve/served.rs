@@ -1,4 +1,4 @@
-//! A server of its own for each test, and those who use it.
+//! A server of its own for each test.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -106,7 +106,7 @@ impl Served {
         self.running.child.wait().unwrap();
     }
 
-    /// Ends as somebody who is asked to.
+    /// Ends in order.
     #[track_caller]
     pub(crate) fn ends(&mut self) {
         self.signal(Signal::TERM);
@@ -240,7 +240,7 @@ impl Served {
         format!("http://{}", self.address)
     }
 
-    /// A token for somebody, made by a key that may.
+    /// A token for a user of the default agent.
     pub(crate) fn token(&self, key: &str, user: &str) -> String {
         self.token_for(key, user, "default")
     }
@@ -262,7 +262,7 @@ impl Served {
         self.home.path().join("notes").display().to_string()
     }
 
-    /// Waits until so many calls have begun, and takes nobody's place to see that.
+    /// Waits until so many calls have begun, without a request that would take a permit.
     #[track_caller]
     pub(crate) fn has_begun(&self, calls: usize) {
         until(|| self.home.journal().iter().filter(|row| row["status"] == "begun").count() == calls);

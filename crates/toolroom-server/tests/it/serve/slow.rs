@@ -1,4 +1,4 @@
-//! Those who take their time: with what they want, and with what they are told.
+//! Clients that send or read slowly.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -15,17 +15,17 @@ use crate::home::Home;
 use crate::scale::scaled;
 use crate::scripted_model::{Line, ScriptedModel};
 
-/// Watchers who never read.
+/// Subscribers that never read.
 const IDLERS: usize = 50;
 
-/// What is told, one by one. Kept for each of those who never read, it would be hundreds of megabytes.
+/// Progress events. Buffered for each idle subscriber they would take hundreds of megabytes.
 const SIGNS: usize = 20_000;
 
-/// What all of them together may cost, in MiB.
+/// The memory all of them together may take, in MiB.
 const MOST_MEMORY: u64 = 100;
 
 #[test]
-fn who_never_reads_holds_nobody_up_and_costs_a_bounded_amount() {
+fn a_subscriber_that_never_reads_delays_no_others_and_takes_bounded_memory() {
     let home = Home::new();
     let (notes, way) = (home.path().join("notes"), home.path().join("way"));
     let free = way.clone();
@@ -51,15 +51,15 @@ fn who_never_reads_holds_nobody_up_and_costs_a_bounded_amount() {
     let signs = told.iter().filter(|told| told.kind() == "call_progress").count();
     println!("{IDLERS} who never read, one who read {signs} of {SIGNS}: {before:?}, {after:?}");
     assert!(signs > 0 && after.peak < before.now + MOST_MEMORY, "{before:?}, {after:?}");
-    assert!(served.connections() > IDLERS - 1, "nobody was cut off for being slow");
+    assert!(served.connections() > IDLERS - 1, "slow subscribers stay connected");
     drop(idlers);
 }
 
-/// Those who ask for something and never read what they are told.
+/// Subscribers that never read.
 fn idlers(served: &Served, watch: &Asked) -> Vec<Wire> {
     let idler = |_| {
         let mut wire = served.wire();
-        // What the machine keeps for them is little, so that it is the server who has to wait.
+        // A small socket buffer, so that the server has to wait.
         set_socket_recv_buffer_size(wire.socket(), 4_096).unwrap();
         wire.send(watch);
         wire.head().is(200);
@@ -69,15 +69,15 @@ fn idlers(served: &Served, watch: &Asked) -> Vec<Wire> {
 }
 
 #[test]
-fn who_never_reads_a_large_answer_shares_it_with_the_others() {
-    // Kept for each of those who never read, it would be hundreds of megabytes.
+fn subscribers_that_never_read_share_one_copy_of_a_large_answer() {
+    // Buffered for each idle subscriber it would take hundreds of megabytes.
     let pieces: Vec<String> = (0..400).map(|number| format!("{number:04000} ")).collect();
     let (size, home) = (pieces.concat().len(), Home::new());
     let model = ScriptedModel::starts([Line::Says(pieces.clone()), Line::Stalls(pieces)]);
     model.is_set_up_in(home.path(), "");
     let served = Served::at(home);
     let key = served.key("local", "chat");
-    // One that is over, which is told out of the store, and one that goes on.
+    // One that has ended, which is read from the store, and one that is active.
     for is_over in [true, false] {
         let body = json!({"message": "Tell me a lot.", "wait": is_over});
         let run = served.send("POST", "/v1/runs", &key, &body).json();
@@ -98,12 +98,12 @@ fn who_never_reads_a_large_answer_shares_it_with_the_others() {
         let after = served.footprint();
         println!("{IDLERS} who never read {size} bytes, over: {is_over}: {before:?}, {after:?}");
         assert!(after.now < before.now + MOST_MEMORY, "{before:?}, {after:?}");
-        assert!(served.connections() > IDLERS - 1, "nobody was cut off for being slow");
+        assert!(served.connections() > IDLERS - 1, "slow subscribers stay connected");
         drop(idlers);
     }
 }
 
-/// The words that were told in the body of a stream, in whatever dialect.
+/// The text in a stream, in any of the formats.
 fn words(body: &str) -> String {
     let mut words = String::new();
     for data in
@@ -122,8 +122,8 @@ fn words(body: &str) -> String {
 }
 
 #[test]
-fn who_reads_late_is_told_every_word_once() {
-    // More than the machine and the feed keep for somebody.
+fn a_client_that_reads_late_gets_every_word_once() {
+    // More than socket and feed buffer.
     let pieces: Vec<String> = (0..850).map(|number| format!("{number:04000} ")).collect();
     let (whole, home) = (pieces.concat(), Home::new());
     let model = ScriptedModel::answers(move |_| Line::Says(pieces.clone()));
@@ -131,27 +131,27 @@ fn who_reads_late_is_told_every_word_once() {
     let served = Served::at(home);
     let key = served.key("local", "chat");
     let said = json!([{"id": "u", "role": "user", "content": "Tell me a lot."}]);
-    let doors = [
+    let routes = [
         ("/v1/runs", json!({"message": "Tell me a lot.", "stream": true})),
         ("/agui/default", json!({"threadId": "t", "runId": "r", "messages": said})),
         ("/v1/chat/completions", json!({"model": "default", "messages": said, "stream": true})),
     ];
-    for (done, (door, body)) in doors.iter().enumerate() {
+    for (done, (route, body)) in routes.iter().enumerate() {
         let mut wire = served.wire();
-        wire.send(&Asked::new("POST", door).key(&key).json(body));
+        wire.send(&Asked::new("POST", route).key(&key).json(body));
         wire.head().is(200);
         until(|| {
             let runs = served.get("/v1/runs?state=done", &key).is(200).json();
             runs["runs"].as_array().unwrap().len() == done + 1
         });
         let told = words(&String::from_utf8(wire.chunks()).unwrap());
-        assert_eq!(told.len(), whole.len(), "{door}");
-        assert!(told == whole, "{door}");
+        assert_eq!(told.len(), whole.len(), "{route}");
+        assert!(told == whole, "{route}");
     }
 }
 
 #[test]
-fn who_never_says_what_they_want_is_let_go() {
+fn a_client_that_never_completes_its_request_is_disconnected() {
     let served = Served::new();
     let host = format!("Host: {}\r\n", served.address);
     let body = format!(

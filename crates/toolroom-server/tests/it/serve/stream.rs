@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::wire::{Asked, Wire};
 
-/// What does not happen by then never will, whatever signs of life there are.
+/// Timeout of an event, keep-alives aside.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An event, and the place after it.

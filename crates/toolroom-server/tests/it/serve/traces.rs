@@ -234,7 +234,7 @@ fn a_call_of_mcp_is_part_of_the_trace_that_its_message_names() {
 }
 
 #[test]
-fn what_waits_and_what_nobody_wants_to_see_is_told_as_such() {
+fn waiting_runs_are_marked_and_unsampled_requests_are_not_traced() {
     let (home, collector) = (Home::new(), Collector::new());
     let note = json!({"path": home.path().join("notes"), "text": "yes"});
     let model = ScriptedModel::starts([Line::Calls("publish_note", note)]);
@@ -282,7 +282,7 @@ fn a_collector_that_is_gone_or_leads_elsewhere_harms_nothing() {
         let told = served.log_lines().into_iter().filter(|line| line["level"] == "warn").count();
         assert_eq!(told, 1, "{}", served.log());
     }
-    assert_eq!(elsewhere.spans().len(), 0, "nobody is followed");
+    assert_eq!(elsewhere.spans().len(), 0, "redirects are not followed");
     assert!(!broken.spans().is_empty());
 }
 
@@ -290,9 +290,12 @@ fn a_collector_that_is_gone_or_leads_elsewhere_harms_nothing() {
 fn a_collector_that_cannot_be_meant_is_told_at_once() {
     let home = Home::new();
     for (config, told) in [
-        ("otlp_endpoint = 'http://u:hunter2@127.0.0.1:1'", "a key has a place of its own beside it"),
-        ("otlp_endpoint = 'http://127.0.0.1:1'\notlp_key = 'secret:gone'", "there is no secret `gone`"),
-        ("otlp_endpoint = 'http://127.0.0.1:1'\notlp_key = '$NOWHERE'", "the variable NOWHERE is not set"),
+        ("otlp_endpoint = 'http://u:hunter2@127.0.0.1:1'", "keys have their own setting"),
+        ("otlp_endpoint = 'http://127.0.0.1:1'\notlp_key = 'secret:gone'", "no secret `gone`"),
+        (
+            "otlp_endpoint = 'http://127.0.0.1:1'\notlp_key = '$NOWHERE'",
+            "the environment variable `NOWHERE` is not set",
+        ),
         ("otlp_endpoint = 'http://127.0.0.1:1'\notlp_key = '$HOME'\notlp_key_header = 'host'", "`host`"),
     ] {
         std::fs::write(home.path().join("toolroom.toml"), format!("[telemetry]\n{config}\n")).unwrap();
