@@ -70,7 +70,7 @@ fn write_synced(target: &Path, content: &str) -> io::Result<()> {
     fs::File::open(target.parent().unwrap_or(Path::new("/")))?.sync_all()
 }
 
-/// Names, kinds and sizes by name, as anybody would write it.
+/// The baseline: lists names, kinds and sizes with `std` only.
 fn listed(folder: &Path) -> io::Result<Vec<(OsString, bool, u64)>> {
     let entries = fs::read_dir(folder)?.map(|entry| {
         let entry = entry?;

@@ -39,7 +39,7 @@ const LONG: Duration = Duration::from_secs(60);
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = environment::arguments().into_iter().skip(1);
     if arguments.next().is_some_and(|first| first == SUBCOMMAND) {
-        // The code is the helper's own business: whoever started it hears the rest over the lifeline.
+        // Ignores the exit code: the parent gets the result over the control socket.
         helper_main(arguments);
         return Ok(());
     }

@@ -262,7 +262,7 @@ fn c(text: &str) -> CString {
 }
 
 fn owned(descriptor: i64) -> OwnedFd {
-    // SAFETY: the kernel has just opened it for us, and nobody else knows it.
+    // SAFETY: the kernel has just opened it, and no other code owns it.
     unsafe { OwnedFd::from_raw_fd(descriptor as i32) }
 }
 

@@ -1,7 +1,7 @@
-//! A few bytes in a file that every process of a folder sees at once.
+//! A revision in a file that all processes of a folder share.
 //!
-//! Whoever changes something that others go by puts up another notice; whoever finds the one they know need not look
-//! any further. Reading it costs no more than a look at memory.
+//! A process that changes shared settings replaces the revision; a process that sees its known revision can use its cache.
+//! Reading costs one memory access.
 
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -11,29 +11,29 @@ use rustix::fs::OFlags;
 
 use crate::memory_map::MemoryMap;
 
-/// What a notice says: nothing but that it is another one.
+/// An opaque revision. Only equality means anything.
 pub type Revision = [u8; 16];
 
-/// A place for notices.
+/// The shared revision.
 #[expect(clippy::disallowed_types, reason = "this is the door: a file that processes of one folder share")]
 #[derive(Debug)]
 pub struct FileCounter {
     file: std::fs::File,
-    /// The same, in memory; `None` where that cannot be.
+    /// The file in memory; `None` if mapping is not possible.
     mapped: Option<MemoryMap>,
 }
 
 impl FileCounter {
-    /// The place at `path`, made if there is none.
+    /// Opens the counter at `path`, creating it if missing.
     ///
     /// # Errors
-    /// When there is none and none can be made.
+    /// If it cannot be created.
     #[expect(
         clippy::disallowed_types,
         reason = "this is the door: a file that processes of one folder share"
     )]
     pub fn open(path: &Path) -> io::Result<Self> {
-        // Bits of a flag word, the same ones whatever the sign of the type.
+        // The same bits, regardless of the sign of the type.
         let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
         let file = std::fs::OpenOptions::new()
             .read(true)
@@ -47,16 +47,16 @@ impl FileCounter {
         if place.read().is_none() {
             place.bump()?;
         }
-        place.mapped = MemoryMap::of(&place.file, size_of::<Revision>()).ok();
+        place.mapped = MemoryMap::map(&place.file, size_of::<Revision>()).ok();
         Ok(place)
     }
 
-    /// What stands there; `None` when that cannot be seen.
+    /// The current revision; `None` if it cannot be read.
     #[must_use]
     pub fn read(&self) -> Option<Revision> {
         if let Some(mapped) = &self.mapped {
             let [first, last] = mapped.words();
-            // What is cut off ends in zeros.
+            // A truncated file reads as zeros at the end.
             let words = u128::from(last.to_le()) << 64 | u128::from(first.to_le());
             return (last != 0).then_some(words.to_le_bytes());
         }
@@ -65,14 +65,14 @@ impl FileCounter {
         Some(words)
     }
 
-    /// Puts up another one. Random, so that two who do so at the same time do not put up the same.
+    /// Replaces the revision. Random, so that two concurrent changes differ.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn bump(&self) -> io::Result<()> {
         let mut words = Revision::default();
         getrandom::fill(&mut words).map_err(io::Error::other)?;
-        // Its last word is never zero, which is what is read of a notice that is cut off.
+        // The last word is never zero, unlike that of a truncated file.
         let [.., last] = &mut words;
         *last |= 1;
         self.file.write_all_at(&words, 0)
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_looks_sees_that_something_changed() {
+    fn a_reader_sees_that_the_revision_changed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("notice");
         let (here, there) = (FileCounter::open(&path).unwrap(), FileCounter::open(&path).unwrap());
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_says_nothing() {
+    fn a_truncated_file_has_no_revision() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("notice");
         let notice = FileCounter::open(&path).unwrap();

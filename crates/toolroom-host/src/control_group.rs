@@ -1,32 +1,32 @@
-//! Whether the kernel could bound programs as a group (cgroup v2). Looked at and told, never needed.
+//! Whether the kernel could limit programs as a group (cgroup v2). Reported only, never required.
 
 use std::path::{Path, PathBuf};
 
 use rustix::fs::Access;
 use serde::Serialize;
 
-/// What has to be writable for whoever makes groups of their own.
+/// Files that must be writable to create groups.
 const OWN_FILES: [&str; 3] = ["", "cgroup.procs", "cgroup.subtree_control"];
 
 /// The control group of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum ControlGroup {
-    /// It has none of version 2.
+    /// No cgroup of version 2.
     Absent,
-    /// It has one, in which it may make no groups.
+    /// A cgroup in which this process may not create groups.
     NotDelegated,
-    /// It may make groups in it.
+    /// A cgroup in which this process may create groups.
     Delegated {
-        /// Whether they can bound memory.
+        /// Whether they can limit memory.
         memory: bool,
-        /// Whether they can bound the number of processes.
+        /// Whether they can limit the number of processes.
         processes: bool,
     },
 }
 
 impl ControlGroup {
-    /// Looks. Changes nothing.
+    /// Detects it. Changes nothing.
     #[expect(clippy::disallowed_methods, reason = "this is the door: the kernel's word about this process")]
     #[must_use]
     pub fn current() -> Self {
@@ -45,7 +45,7 @@ impl ControlGroup {
         }
     }
 
-    /// What bounds memory and processes, and what this has to do with it.
+    /// How memory and processes are limited, and the role of the cgroup.
     #[must_use]
     pub fn meaning(self) -> String {
         let bounds =
@@ -80,7 +80,7 @@ impl ControlGroup {
     }
 }
 
-/// The folder of our group of version 2, from what the kernel says of our groups and our mounts.
+/// The folder of our cgroup of version 2, from the kernel's lists of groups and mounts.
 fn folder(groups: &str, mounts: &str) -> Option<PathBuf> {
     let own = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
     mounts.lines().find_map(|line| {
@@ -90,7 +90,7 @@ fn folder(groups: &str, mounts: &str) -> Option<PathBuf> {
         }
         let mut fields = fields.split(' ').skip(3);
         let (root, place) = (fields.next()?, fields.next()?);
-        // A mount shows what lies below its root; what lies beside it cannot be reached through it.
+        // A mount shows only what is below its root.
         let below = Path::new("/").join(own);
         Some(Path::new(place).join(below.strip_prefix(root).ok()?))
     })

@@ -24,7 +24,7 @@ fn the_folder_is_found_below_the_mount() {
 }
 
 #[test]
-fn whoever_may_write_there_has_it_delegated() {
+fn a_group_with_writable_files_is_delegated() {
     let place = tempfile::tempdir().unwrap();
     assert_eq!(ControlGroup::at(place.path()), ControlGroup::Absent);
     let write = |name: &str, text: &str| std::fs::write(place.path().join(name), text).unwrap();

@@ -1,14 +1,14 @@
-//! How many files and connections this process may have open.
+//! The limit of open files and connections of this process.
 
 use std::io;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Lets this process have so many open, as far as the machine allows it. Machines start processes with few, for the
-/// sake of old programs, and let those that know better ask for more.
+/// Raises the soft limit of open files, as far as the hard limit allows. Systems start processes with a low soft limit for
+/// the sake of old programs.
 ///
 /// # Errors
-/// When the limit cannot be set.
+/// If the limit cannot be set.
 pub fn allow_open_files(wanted: u64) -> io::Result<()> {
     let limit = getrlimit(Resource::Nofile);
     let most = limit.maximum.map_or(wanted, |maximum| maximum.min(wanted));

@@ -1,13 +1,12 @@
-//! What the process was started with.
+//! The environment of the process.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What the names of our own variables begin with.
+/// The prefix of our own variables.
 const OURS: &str = "TOOLROOM_";
 
-/// A word of a name that is one of these, or ends in one, says that the value is a secret. Others write `APIKEY` and
-/// `PGPASSWORD` in one.
+/// A variable is a secret if a word of its name is one of these, or ends in one, as in `APIKEY` and `PGPASSWORD`.
 const SECRET_ENDS: [&str; 10] = [
     "APIKEY",
     "CREDENTIAL",
@@ -21,15 +20,15 @@ const SECRET_ENDS: [&str; 10] = [
     "TOKEN",
 ];
 
-/// These say it only when they stand alone: `MONKEY` is no key, and `OLDPWD` is a folder.
+/// These count only as whole words: `MONKEY` is not a key, and `OLDPWD` is a folder.
 const SECRET_WORDS: [&str; 10] =
     ["AUTHORIZATION", "BEARER", "COOKIE", "JWT", "KEY", "KEYS", "PASS", "PAT", "PWD", "SECRETS"];
 
-/// A name that ends so is about a secret, and holds none.
+/// Name endings of variables about a secret, which do not hold it.
 const ABOUT: [&str; 12] =
     ["COUNT", "DIR", "FILE", "FORMAT", "LENGTH", "LIMIT", "NAME", "PATH", "SIZE", "SOCK", "TYPE", "URL"];
 
-/// Values nobody uses as a secret, in lower case.
+/// Values that are never secrets, in lower case.
 const PLAIN: [&str; 12] =
     ["auto", "default", "disabled", "enabled", "false", "no", "none", "null", "off", "on", "true", "yes"];
 
@@ -43,47 +42,46 @@ pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// A variable that names a path. It need not be UTF-8; empty counts as unset.
+/// A variable with a path, not necessarily UTF-8. Empty counts as unset.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the door: the environment")]
 pub fn path_variable(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// The command line, program name first.
+/// The command line, including the program name.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the door: the command line")]
 pub fn arguments() -> Vec<OsString> {
     std::env::args_os().collect()
 }
 
-/// The program that is running, to be started once more. It is the same one even if its file has been replaced or
-/// deleted since.
+/// The running program, to be started again. It is the same program even if its file has been replaced or deleted.
 #[must_use]
 pub fn own_program() -> PathBuf {
     PathBuf::from("/proc/self/exe")
 }
 
-/// Where the file of the running program is, for somebody who starts it later.
+/// The path of the running program, to be started later by another program.
 ///
 /// # Errors
-/// When the file is gone.
+/// If the file is gone.
 #[expect(clippy::disallowed_methods, reason = "this is the door: the file of our own program")]
 pub fn program_file() -> std::io::Result<PathBuf> {
     let file = std::fs::read_link(own_program())?;
-    // A file that was replaced is still run from what it was, and has a name that leads nowhere.
+    // After a replacement the old program still runs, and its path leads nowhere.
     file.symlink_metadata().map(|_| file)
 }
 
-/// The time zone of this machine; UTC when it is not set.
+/// The time zone of this machine; UTC if not set.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the door: the system's time zone")]
 pub fn time_zone() -> jiff::tz::TimeZone {
     jiff::tz::TimeZone::system()
 }
 
-/// The variables whose name says that they hold a secret, with their values, so that these can be kept out of what
-/// others read. Paths that exist and plain words are no secrets, whatever the name.
+/// The variables that hold a secret according to their name, with their values, so that these can be redacted. Existing
+/// paths and plain words are not secrets, regardless of the name.
 #[must_use]
 #[expect(
     clippy::disallowed_methods,
@@ -95,21 +93,20 @@ pub fn secret_variables() -> Vec<(String, String)> {
     texts.filter(|(name, value)| is_secret(name, value, exists)).collect()
 }
 
-/// Whether a variable of that name and value holds a secret, by the same rule.
+/// Whether a variable with this name and value holds a secret, by the same rule.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the door: whether a value is a path")]
 pub fn is_secret_variable(name: &str, value: &str) -> bool {
     is_secret(name, value, |value| Path::new(value).symlink_metadata().is_ok())
 }
 
-/// Our own variables, with their values, text or not. [`crate::seal::KEY_VARIABLE`] may be among them: not to be shown
-/// unseen.
+/// Our own variables with their values, UTF-8 or not. May include the secret [`crate::seal::KEY_VARIABLE`].
 #[must_use]
 pub fn toolroom_variables() -> Vec<(String, OsString)> {
     variables().filter(|(name, _)| name.starts_with(OURS)).collect()
 }
 
-/// Everything that is not empty and has a name that is text.
+/// All non-empty variables with a UTF-8 name.
 #[expect(clippy::disallowed_methods, reason = "this is the door: the environment")]
 fn variables() -> impl Iterator<Item = (String, OsString)> {
     std::env::vars_os()
@@ -128,7 +125,7 @@ fn is_secret(name: &str, value: &str, exists: impl Fn(&str) -> bool) -> bool {
     }
     let is_small_number = value.len() < SECRET_DIGITS && value.bytes().all(|byte| byte.is_ascii_digit());
     let is_plain = is_small_number || PLAIN.contains(&value.to_ascii_lowercase().as_str());
-    // Asked of the system, since a key in base64 may begin with a slash too.
+    // Checks the file system, because a base64 key may also begin with a slash.
     let is_path = value.contains('/') && exists(value);
     !is_plain && !is_path
 }
@@ -143,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn names_say_what_is_secret() {
+    fn secrets_are_recognized_by_name() {
         for name in [
             "OPENAI_API_KEY",
             "OPENAI_APIKEY",
@@ -202,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_words_and_paths_are_no_secrets() {
+    fn plain_words_and_paths_are_not_secrets() {
         for value in ["true", "FALSE", "Off", "none", "1", "12345", "/etc/tls.pem"] {
             check("SOME_TOKEN", value, false);
         }

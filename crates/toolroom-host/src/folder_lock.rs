@@ -1,18 +1,18 @@
-//! Who is at work in the data folder: many processes at once, or one alone.
+//! Locks the data folder: shared by many processes, or exclusive.
 //!
-//! Whoever opens the database shares the folder; whoever puts another database in its place needs it alone. The lock
-//! lies on the folder itself, so there is no file to be left behind, and the system lets go of it when a process dies.
+//! Processes that open the database share the folder; replacing the database needs it exclusively. The lock is on the
+//! folder itself, so no lock file is left behind, and the system releases it when a process dies.
 
 use std::io;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// How long those who share wait for the one who is alone, who needs milliseconds.
-const PATIENCE: Duration = Duration::from_secs(10);
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// How long shared locks wait for an exclusive one, which is held for milliseconds.
+const TIMEOUT: Duration = Duration::from_secs(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// A place in the folder, for as long as this lives.
+/// The lock, held until dropped.
 #[expect(clippy::disallowed_types, reason = "this is the door: our own folder")]
 #[derive(Debug)]
 pub struct FolderLock {
@@ -20,25 +20,25 @@ pub struct FolderLock {
 }
 
 impl FolderLock {
-    /// A place among others. Waits while somebody is alone there; then the error is [`io::ErrorKind::TimedOut`].
+    /// Takes a shared lock. Waits for an exclusive one; fails with [`io::ErrorKind::TimedOut`].
     #[expect(clippy::disallowed_types, reason = "this is the door: our own folder")]
     pub fn shared(folder: &Path) -> io::Result<Self> {
         let file = std::fs::File::open(folder)?;
         let mut waited = Duration::ZERO;
         loop {
             match file.try_lock_shared() {
-                // Where folders cannot be locked nobody can be alone either.
+                // Where folders cannot be locked, exclusive locks fail too.
                 Ok(()) | Err(std::fs::TryLockError::Error(_)) => return Ok(Self { _folder: file }),
-                Err(std::fs::TryLockError::WouldBlock) if waited < PATIENCE => {
-                    sleep(LOOK_EVERY);
-                    waited += LOOK_EVERY;
+                Err(std::fs::TryLockError::WouldBlock) if waited < TIMEOUT => {
+                    sleep(POLL_INTERVAL);
+                    waited += POLL_INTERVAL;
                 }
                 Err(std::fs::TryLockError::WouldBlock) => return Err(io::ErrorKind::TimedOut.into()),
             }
         }
     }
 
-    /// The whole folder; `None` while others are there.
+    /// Takes the exclusive lock; `None` while other processes hold one.
     #[expect(clippy::disallowed_types, reason = "this is the door: our own folder")]
     pub fn exclusive(folder: &Path) -> io::Result<Option<Self>> {
         let file = std::fs::File::open(folder)?;
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_share_a_folder_or_one_has_it_alone() {
+    fn many_processes_share_a_folder_or_one_has_it_alone() {
         let folder = tempfile::tempdir().unwrap();
         let (one, two) =
             (FolderLock::shared(folder.path()).unwrap(), FolderLock::shared(folder.path()).unwrap());

@@ -1,4 +1,4 @@
-//! Where configuration and data live.
+//! The configuration and data folders.
 
 use std::fs::Permissions;
 use std::io;
@@ -8,42 +8,42 @@ use std::path::{Path, PathBuf};
 use crate::environment::path_variable;
 use crate::owner::give_to_programs;
 
-/// Overrides every folder: all of them become this one.
+/// Overrides both folders.
 pub const HOME_VARIABLE: &str = "TOOLROOM_HOME";
 
 /// The name of every configuration file.
 pub const CONFIGURATION: &str = "toolroom.toml";
 
-/// Where [`Folders`] are in a home unless variables say otherwise.
+/// The default [`Folders`] in a home folder.
 pub(crate) const IN_A_HOME: [&str; 2] = [".config/toolroom", ".local/share/toolroom"];
 
-/// Others on the machine have no business in our folders,
+/// Mode of our folders: no access for other users.
 pub(crate) const PRIVATE_FOLDER: u32 = 0o700;
 
-/// nor in our files, wherever they are.
+/// Mode of our files, in any folder.
 pub(crate) const PRIVATE_FILE: u32 = 0o600;
 
-/// What group and others may do.
+/// The permission bits of group and others.
 pub(crate) const OTHERS: u32 = 0o077;
 
 /// The folders of one user, by the XDG base directory specification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folders {
-    /// What the user writes.
+    /// Configuration, written by the user.
     pub config: PathBuf,
-    /// What must not be lost.
+    /// Data.
     pub data: PathBuf,
 }
 
-/// A folder that cannot be used.
+/// Why the folders cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FoldersError {
-    /// Nothing says where the user's folders are.
+    /// No variable names a folder.
     #[error(
         "neither `{HOME_VARIABLE}` nor `HOME` is set, so there is no place for data; set `{HOME_VARIABLE}`"
     )]
     NoHome,
-    /// A relative folder would be another one in each directory.
+    /// A relative path depends on the working folder.
     #[error("`{variable}` is `{}`, which is not an absolute path; write the whole path, from `/` on", path.display())]
     Relative {
         /// The variable.
@@ -51,18 +51,18 @@ pub enum FoldersError {
         /// Its value.
         path: PathBuf,
     },
-    /// There is no room for the file.
+    /// The disk is full.
     #[error("cannot create `{}`: its disk is full; delete other files there, then try again", path.display())]
     Full {
         /// The file.
         path: PathBuf,
     },
-    /// The file, or its folder, could not be made.
+    /// A file or its folder could not be created.
     #[error("cannot create `{}`; set `{HOME_VARIABLE}` to a folder you may write to", path.display())]
     Create {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
 }
@@ -78,7 +78,7 @@ impl FoldersError {
 }
 
 impl Folders {
-    /// The folders this process's environment names. Creates nothing.
+    /// The folders according to the environment. Creates nothing.
     pub fn from_environment() -> Result<Self, FoldersError> {
         Self::resolve(path_variable)
     }
@@ -102,20 +102,20 @@ impl Folders {
         })
     }
 
-    /// A file in the data folder. Folder and file are made if they are missing, for their owner only, so that what
-    /// a library writes into the file is nobody else's to read.
+    /// A file in the data folder. Creates it and the folder if missing, with private modes, so that content written by a
+    /// library is private too.
     #[expect(
         clippy::disallowed_methods,
         clippy::disallowed_types,
         reason = "this is the door: our own folders"
     )]
     pub fn private_file(&self, name: &str) -> Result<PathBuf, FoldersError> {
-        // Nearly always it is there; a look is cheaper than a failed attempt to create it.
+        // Usually it exists; a lookup is cheaper than a failed attempt to create it.
         let path = self.data.join(name);
         if let Ok(found) = path.metadata() {
             let mode = found.permissions().mode();
             if mode & OTHERS != 0 && found.is_file() {
-                // A file that was there before may be somebody else's to change; then it stays as it is.
+                // An existing file may belong to another user; then its mode stays.
                 drop(std::fs::set_permissions(&path, Permissions::from_mode(mode & !OTHERS)));
             }
             return Ok(path);
@@ -123,14 +123,14 @@ impl Folders {
         let failed = |source| FoldersError::create(&path, source);
         make_private(&self.data).map_err(failed)?;
         match std::fs::OpenOptions::new().write(true).create_new(true).mode(PRIVATE_FILE).open(&path) {
-            // Another process was faster.
+            // Another process created it first.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(path),
             Err(error) => Err(failed(error)),
             Ok(_) => Ok(path),
         }
     }
 
-    /// Where a file of the configuration folder belongs. The folder is made if it is missing, the file is not.
+    /// The path of a file in the configuration folder. Creates the folder, not the file.
     pub fn config_file(&self, name: &str) -> Result<PathBuf, FoldersError> {
         let path = self.config.join(name);
         match make_private(&self.config) {
@@ -139,20 +139,20 @@ impl Folders {
         }
     }
 
-    /// The data folder, made if it is missing.
+    /// The data folder, created if missing.
     pub fn data_folder(&self) -> Result<&Path, FoldersError> {
         make_private(&self.data).map_err(|source| FoldersError::create(&self.data, source))?;
         Ok(&self.data)
     }
 }
 
-/// Makes a folder for its owner only, and those above it that are missing. One that is there stays as it is.
+/// Creates a private folder and missing parents. An existing one is unchanged.
 #[expect(clippy::disallowed_types, reason = "this is the door: our own folders")]
 pub fn make_private(folder: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(PRIVATE_FOLDER).create(folder)
 }
 
-/// Makes our own workspace, for whom programs become in it. One that is there stays as it is.
+/// Creates our own workspace for the user that sandboxed programs run as. An existing one is unchanged.
 #[expect(clippy::disallowed_types, reason = "this is the door: our own folders")]
 pub fn make_workspace(folder: &Path) -> io::Result<()> {
     if let Some(above) = folder.parent() {
@@ -165,7 +165,7 @@ pub fn make_workspace(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes a folder of ours with all that is in it; one that is not there is no error. Links in it are not followed.
+/// Removes a folder of ours with its content; a missing one is not an error. Links in it are not followed.
 #[expect(clippy::disallowed_methods, reason = "this is the door: our own folders")]
 pub fn remove_private(folder: &Path) -> io::Result<()> {
     match std::fs::remove_dir_all(folder) {
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_is_no_place_is_refused() {
+    fn a_relative_folder_is_refused() {
         assert!(matches!(resolve(&[]), Err(FoldersError::NoHome)));
         let error = resolve(&[("TOOLROOM_HOME", "here")]).unwrap_err();
         assert_eq!(
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_no_matter_of_permissions() {
+    fn a_full_disk_is_not_reported_as_a_permission_problem() {
         let error = FoldersError::create(Path::new("/t/x"), io::ErrorKind::StorageFull.into());
         assert!(error.to_string().contains("`/t/x`: its disk is full"), "{error}");
         let error = FoldersError::create(Path::new("/t/x"), io::ErrorKind::PermissionDenied.into());
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "tests look at the files themselves")]
-    fn the_place_of_a_configuration_file_is_made_and_the_file_is_not() {
+    fn the_configuration_folder_is_created_but_not_the_file() {
         let home = tempfile::tempdir().unwrap();
         let folders = Folders { config: home.path().join("a/b"), data: home.path().join("data") };
         let path = folders.config_file("toolroom.toml").unwrap();

@@ -1,4 +1,4 @@
-//! Ctrl-C, and polite requests to end; and a signal that is no reason to.
+//! Signals: Ctrl-C, termination requests, and reloading.
 
 use std::io;
 use std::sync::Arc;
@@ -7,35 +7,35 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use nix::sys::signal::{SigSet, Signal as Kind};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The code of a process that was interrupted.
+/// The exit code of an interrupted process.
 pub const INTERRUPTED: u8 = 130;
 
-/// Hears signals on a thread of its own, so that neither a tool that keeps the runtime busy nor a pipe that nobody
-/// reads can swallow them.
+/// Receives signals on a thread of its own, so that neither a tool that blocks the runtime nor a full pipe can delay
+/// them.
 #[derive(Debug)]
 pub struct Interrupts {
-    /// Nothing is left to be stopped in order: the next signal ends the process.
+    /// There is nothing left to stop gracefully: the next signal ends the process.
     impatient: Arc<AtomicBool>,
-    /// Somebody else than the person at the keyboard wants the process to end.
+    /// Another process, not the user at the keyboard, requested the end.
     told_to_end: Arc<AtomicBool>,
 }
 
-/// What is done when somebody asks for the configuration to be read again.
+/// Called on a request to reload the configuration.
 type Reload = Box<dyn Fn() + Send>;
 
 impl Interrupts {
     /// The first signal calls `stop`, the next one ends the process.
     ///
     /// # Errors
-    /// When signals cannot be heard.
+    /// If signals cannot be received.
     pub fn watch(stop: impl Fn() + Send + 'static) -> io::Result<Self> {
         Self::listen(stop, None)
     }
 
-    /// The same for a service without a terminal, which is asked by a hangup to read its configuration again.
+    /// For a service without a terminal: a hangup requests reloading the configuration.
     ///
     /// # Errors
-    /// When signals cannot be heard.
+    /// If signals cannot be received.
     pub fn watch_service(
         stop: impl Fn() + Send + 'static,
         reload: impl Fn() + Send + 'static,
@@ -49,7 +49,7 @@ impl Interrupts {
         let (flag, ending) = (Arc::clone(&impatient), Arc::clone(&told_to_end));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let entered = runtime.enter();
-        // Registered before this function returns: from here on no signal is missed.
+        // Registered before this function returns: no signal is missed from here on.
         let ignored = ignored_signals();
         let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
         let heeded = kinds.into_iter().filter(|kind| ignored & (1 << (kind.as_raw_value() - 1)) == 0);
@@ -80,33 +80,33 @@ impl Interrupts {
         Ok(Self { impatient, told_to_end })
     }
 
-    /// What was stopped is over and something else begins: the next signal calls `stop` again.
+    /// Resets the counter for new work: the next signal calls `stop` again.
     pub fn reset(&self) {
         self.impatient.store(false, Ordering::SeqCst);
     }
 
-    /// Whether one of the signals was not Ctrl-C, but a request to end.
+    /// Whether one of the signals was a termination request other than Ctrl-C.
     #[must_use]
     pub fn is_end_requested(&self) -> bool {
         self.told_to_end.load(Ordering::SeqCst)
     }
 
-    /// From now on one signal is enough to end the process.
+    /// From now on one signal ends the process.
     pub fn end_on_next(&self) {
         self.impatient.store(true, Ordering::SeqCst);
     }
 }
 
-/// Writing more than a file may hold (`ulimit -f`) becomes an error of that write, where it would be the end of the
-/// process. For this thread and those it starts; programs are not concerned.
+/// Makes exceeding the file size limit (`ulimit -f`) an error of the write instead of ending the process. Applies to this
+/// thread and threads it starts, not to programs.
 pub fn outlive_file_limit() -> io::Result<()> {
     let mut beyond = SigSet::empty();
     beyond.add(Kind::SIGXFSZ);
     Ok(beyond.thread_block()?)
 }
 
-/// The signals this process was told to ignore when it was started, as by `nohup` or a shell's background job: one
-/// bit each, from the lowest.
+/// The signals this process was started to ignore, as by `nohup` or a shell's background job: one bit each, lowest
+/// first.
 #[expect(clippy::disallowed_methods, reason = "this is the door: the kernel's word about ourselves")]
 fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -116,7 +116,7 @@ fn ignored_signals() -> u64 {
 
 #[expect(clippy::disallowed_methods, clippy::exit, reason = "this is the door: a second signal means now")]
 fn end() -> ! {
-    // No destructor runs, and a terminal that shows nothing would be left behind.
+    // Destructors do not run, so a terminal in quiet mode must be restored here.
     crate::terminal::restore_all();
     std::process::exit(i32::from(INTERRUPTED))
 }

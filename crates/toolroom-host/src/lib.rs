@@ -1,7 +1,7 @@
-//! The doors of Toolroom to the outside: the only crate that reads the environment, touches files, opens connections,
-//! starts programs, speaks to the terminal and asks the operating system about the machine and its processes.
+//! The doors of Toolroom to the outside: the only crate that reads the environment, accesses files, opens connections,
+//! starts programs, talks to the terminal and asks the operating system about the machine and its processes.
 //!
-//! It knows no tool and no kernel type, so it can be audited alone: every use of a raw door carries the words
+//! It knows neither tools nor kernel types, so it can be audited alone: every use of a raw door carries the words
 //! "this is the door".
 
 pub mod archive;

@@ -1,4 +1,4 @@
-//! Where others connect to us.
+//! Listening sockets of this process.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -6,21 +6,21 @@ use std::sync::{Mutex, PoisonError};
 
 use tokio::net::{TcpListener, TcpStream};
 
-/// Where this process listens. Sockets belong to the process, and so does this.
+/// The addresses this process listens on. Global, as sockets belong to the process.
 static OURS: Mutex<Vec<SocketAddr>> = Mutex::new(Vec::new());
 
-/// Whether whoever connects there would reach this very process.
+/// Whether a connection to this address would reach this process.
 pub(crate) fn is_ours(address: SocketAddr, is_of_this_machine: impl Fn(&IpAddr) -> bool) -> bool {
     let ours = OURS.lock().unwrap_or_else(PoisonError::into_inner);
     ours.iter().filter(|ours| ours.port() == address.port()).any(|ours| {
         let (ours, there) = (ours.ip().to_canonical(), address.ip().to_canonical());
-        // One that listens everywhere is reached at every address of the machine, and connecting to nowhere leads to it.
+        // A wildcard socket is reached at every address of the machine, and connecting to the wildcard address reaches it.
         let is_here = there.is_loopback() || there.is_unspecified() || is_of_this_machine(&there);
         ours == there || (is_here && (ours.is_unspecified() || there.is_unspecified()))
     })
 }
 
-/// An address that others connect to.
+/// A listening socket.
 #[derive(Debug)]
 pub struct Listener {
     socket: TcpListener,
@@ -31,7 +31,7 @@ impl Listener {
     /// Listens at `address`; with port 0 the system picks one.
     ///
     /// # Errors
-    /// When the address is taken, or not ours.
+    /// If the address is taken, or does not belong to this machine.
     #[expect(clippy::disallowed_methods, reason = "this is the door: where others connect to us")]
     pub async fn bind(address: SocketAddr) -> io::Result<Self> {
         let socket = TcpListener::bind(address).await?;
@@ -40,21 +40,21 @@ impl Listener {
         Ok(Self { socket, address })
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The next one who connects. What goes wrong with one of them is no error.
+    /// Accepts the next connection. Errors of a single connection are skipped.
     ///
     /// # Errors
-    /// When no connection can be taken just now: there are no descriptors left, or no memory.
+    /// If no connection can be accepted at the moment: out of descriptors or memory.
     pub async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
         loop {
             match self.socket.accept().await {
                 Ok((stream, peer)) => {
-                    // Replies are whole: waiting for more of them would cost 40 ms.
+                    // Replies are written at once: Nagle's algorithm would delay them by 40 ms.
                     if stream.set_nodelay(true).is_ok() {
                         return Ok((stream, peer));
                     }
@@ -75,7 +75,7 @@ impl Drop for Listener {
     }
 }
 
-/// Whether whoever wanted to connect has gone, which is no trouble of ours.
+/// Whether the error only concerns one client, which has gone away.
 fn is_of_one_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)

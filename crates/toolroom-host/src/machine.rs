@@ -1,4 +1,4 @@
-//! What the operating system says about itself. Facts only: whether they are good or bad is judged elsewhere.
+//! Facts about the operating system. They are assessed elsewhere.
 
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -11,88 +11,87 @@ use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpabl
 use crate::control_group::ControlGroup;
 use crate::environment::path_variable;
 
-/// Says 0 where user namespaces are switched off.
+/// 0 if user namespaces are switched off.
 const MAX_NAMESPACES: &str = "/proc/sys/user/max_user_namespaces";
 
-/// Only some distributions have it: says 0 where user namespaces are root's alone.
+/// On some distributions only: 0 if user namespaces are reserved for root.
 const CLONE: &str = "/proc/sys/kernel/unprivileged_userns_clone";
 
-/// Where AppArmor decides: says 1 where an unprofiled program gets a user namespace without rights.
+/// With AppArmor: 1 if an unprofiled program gets a user namespace without rights.
 const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 
-/// There if filters of system calls can be installed.
+/// Exists if seccomp filters can be installed.
 const SECCOMP_ACTIONS: &str = "/proc/sys/kernel/seccomp/actions_avail";
 
-/// Where the memory of a crashed process goes; a program that collects it stands behind a bar.
+/// Where core dumps go; a collecting program follows a pipe sign.
 const CORE_PATTERN: &str = "/proc/sys/kernel/core_pattern";
 
-/// A machine, and this process on it.
+/// The machine, and this process on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
     /// The release of Linux, such as `6.12.3-arch1-1`.
     pub kernel: String,
-    /// The version of Landlock; 0 where the kernel has none or it is off.
+    /// The Landlock version; 0 if not available.
     pub landlock_abi: u32,
-    /// Whether filters of system calls can be installed.
+    /// Whether seccomp filters can be installed.
     pub seccomp: bool,
-    /// Whether an ordinary process may make user namespaces.
+    /// Whether an unprivileged process may create user namespaces.
     pub user_namespaces: UserNamespaces,
-    /// Where `bwrap` is.
+    /// The path of `bwrap`.
     pub bubblewrap: Option<PathBuf>,
-    /// Whether the kernel could bound programs as a group.
+    /// Whether the kernel could limit programs as a group.
     pub control_group: ControlGroup,
-    /// The year by the wall clock. Nothing else is known about it: whether a time server keeps it is told only to
-    /// calls that need `unsafe`.
+    /// The year by the wall clock. Whether it is synchronized is not known, because asking needs `unsafe`.
     pub year: i16,
-    /// Whether a crash of this process leaves no memory behind.
+    /// Whether a crash of this process leaves no core dump.
     pub core_dumps_off: bool,
 }
 
-/// Whether an ordinary process may make user namespaces.
+/// Whether an unprivileged process may create user namespaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UserNamespaces {
-    /// Nothing known speaks against it.
+    /// No known obstacle.
     Possible,
-    /// The kernel has none.
+    /// Not supported by the kernel.
     Absent,
-    /// This setting forbids them.
+    /// Forbidden by a setting.
     Forbidden {
-        /// Its file.
+        /// The file of the setting.
         by: &'static str,
     },
 }
 
-/// Room on a file system.
+/// Space on a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DiskSpace {
-    /// What this user may still fill.
+    /// Available to this user.
     pub free_bytes: u64,
-    /// All there is.
+    /// Total.
     pub total_bytes: u64,
 }
 
-/// How much is in a folder, and in the folders in it.
+/// The size of a folder, including subfolders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TreeSize {
-    /// The lengths of its files.
+    /// Total length of its files.
     pub bytes: u64,
-    /// Files, links and folders.
+    /// Number of files, links and folders.
     pub entries: u64,
-    /// Whether that is all.
+    /// Whether everything was counted.
     pub extent: Extent,
 }
 
-/// How far a folder was looked through.
+/// How much of a folder was counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// To its end.
+    /// Everything.
     Whole,
-    /// There is more, or something could not be read.
+    /// Not everything, or something could not be read.
     Part,
 }
 
 impl Machine {
-    /// Looks at everything. Changes nothing and starts nothing.
+    /// Collects all facts. Changes nothing and starts nothing.
     #[must_use]
     pub fn look() -> Self {
         Self {
@@ -108,7 +107,7 @@ impl Machine {
     }
 }
 
-/// The room on the file system of a folder, or of the one above it if it is not there yet.
+/// The space on the file system of a folder, or of its nearest existing parent.
 #[expect(clippy::disallowed_methods, reason = "this is the door: the file system of a folder")]
 pub fn space(folder: &Path) -> io::Result<DiskSpace> {
     let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(folder);
@@ -119,7 +118,7 @@ pub fn space(folder: &Path) -> io::Result<DiskSpace> {
     })
 }
 
-/// Which file a path leads to. A file that takes the place of another one has another identity.
+/// The identity of a file. A file that replaces another has a different one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileId {
     device: u64,
@@ -127,7 +126,7 @@ pub struct FileId {
 }
 
 impl FileId {
-    /// Of the file at `path`; `None` when there is none.
+    /// Of the file at `path`; `None` if it does not exist.
     #[expect(clippy::disallowed_methods, reason = "this is the door: which file a path leads to")]
     pub fn from_path(path: &Path) -> io::Result<Option<Self>> {
         match path.metadata() {
@@ -137,16 +136,16 @@ impl FileId {
         }
     }
 
-    /// Of a file that is open.
+    /// Of an open file.
     pub(crate) fn from_stat(stat: &Stat) -> Self {
         Self { device: stat.st_dev, inode: stat.st_ino }
     }
 }
 
-/// File systems made of what the kernel knows: /proc and /sys.
+/// Pseudo file systems: /proc and /sys.
 const KEEPS_NO_FILES: [rustix::fs::FsWord; 2] = [rustix::fs::PROC_SUPER_MAGIC, 0x6265_6572];
 
-/// Fails unless this user may write to a file or into a folder, or make it where it is not there yet.
+/// Fails unless this user may write to a file or folder, or create it if missing.
 #[expect(clippy::disallowed_methods, reason = "this is the door: whether a place may be written to")]
 pub fn may_write(path: &Path) -> io::Result<()> {
     let there = path.ancestors().find(|place| place.exists()).unwrap_or(path);
@@ -154,7 +153,7 @@ pub fn may_write(path: &Path) -> io::Result<()> {
     if there != path && !is_folder {
         return Err(io::ErrorKind::NotADirectory.into());
     }
-    // Root may write everywhere, and still make nothing there.
+    // Root may write everywhere, but cannot create files on a pseudo file system.
     if KEEPS_NO_FILES.contains(&rustix::fs::statfs(there)?.f_type) {
         return Err(io::ErrorKind::Unsupported.into());
     }
@@ -162,7 +161,7 @@ pub fn may_write(path: &Path) -> io::Result<()> {
     Ok(rustix::fs::access(there, wanted)?)
 }
 
-/// What is in a folder, looking at `max_entries` at most and following no link.
+/// The size of a folder, counting at most `max_entries` and following no links.
 #[expect(clippy::disallowed_methods, reason = "this is the door: the size of a folder")]
 pub fn tree_size(folder: &Path, max_entries: u64) -> io::Result<TreeSize> {
     let mut size = TreeSize { bytes: 0, entries: 0, extent: Extent::Whole };
@@ -190,13 +189,13 @@ pub fn tree_size(folder: &Path, max_entries: u64) -> io::Result<TreeSize> {
     }
 }
 
-/// From now on neither a crash nor another process of the same user gets at the memory of this one, which holds keys
-/// and secrets. Root still does.
+/// Protects the memory of this process, which holds keys and secrets, from core dumps and other processes of the same
+/// user. Root still has access.
 ///
-/// Two things are done. No core file is written, here and in every process started from here. And the process counts
-/// as not dumpable, which is more than its name says: others of the same user, a tool's shell among them, can no
-/// longer attach to it or read its memory and environment in `/proc`. Debuggers and profilers cannot either. Programs
-/// that are started from here are dumpable again, as each `exec` decides anew.
+/// Disables core files, here and in every process started from here, and marks the process as not dumpable: other
+/// processes of the same user, such as a tool's shell, can no longer attach to it or read its memory and environment in
+/// `/proc`. The same holds for debuggers and profilers. Programs started from here are dumpable again, because `exec`
+/// resets the mark.
 pub fn disable_core_dumps() -> io::Result<()> {
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
@@ -205,12 +204,12 @@ pub fn disable_core_dumps() -> io::Result<()> {
 
 fn core_dumps_off() -> bool {
     let is_dumpable = rustix::process::dumpable_behavior() != Ok(DumpableBehavior::NotDumpable);
-    // The limit is for files: a program that collects dumps gets them all the same.
+    // The limit applies to files only: a program that collects dumps still gets them.
     let is_collected = proc_text(CORE_PATTERN).is_none_or(|pattern| pattern.starts_with('|'));
     !is_dumpable || (getrlimit(Resource::Core).current == Some(0) && !is_collected)
 }
 
-/// Applying no restriction restricts nothing, and tells what there is.
+/// An empty ruleset restricts nothing, and reports the version.
 fn landlock_abi() -> u32 {
     let status = RestrictSelf::default().no_new_privs(false).apply().map(|status| status.landlock);
     let abi = match status {

@@ -1,8 +1,7 @@
-//! A file in memory: what is put there is in the file at once, for every process that looks, and stays there when ours is
-//! killed. Neither costs a call of the kernel.
+//! A memory-mapped file: writes are visible to all processes at once and survive the death of ours, without system
+//! calls.
 //!
-//! Whoever cuts such a file off ends every process that looks at it afterwards, so it is done with files of our own
-//! folder alone.
+//! Truncating such a file kills every process that accesses it afterwards, so only files in our own folder are mapped.
 
 #![expect(
     unsafe_code,
@@ -24,50 +23,50 @@ pub(crate) struct MemoryMap {
     length: usize,
 }
 
-// SAFETY: The mapping belongs to this value, and nothing about it is bound to a thread.
+// SAFETY: The mapping belongs to this value, and is not bound to a thread.
 unsafe impl Send for MemoryMap {}
-// SAFETY: Through a shared reference it is read by atomic operations alone.
+// SAFETY: Through a shared reference it is read by atomic operations only.
 unsafe impl Sync for MemoryMap {}
 
-/// File systems (`statfs(2)`) that put what is written into the room the file has already: ext, XFS, memory. Elsewhere
-/// memory may turn out to have no file behind it any more, which ends whoever looks at it.
+/// File systems (`statfs(2)`) that write in place: ext, XFS, tmpfs. On others a page may lose its backing storage, and
+/// accessing it kills the process.
 const IN_PLACE: [u64; 3] = [0xef53, 0x5846_5342, 0x0102_1994];
 
 impl MemoryMap {
-    /// The first `length` bytes of a file, which has to have so many, and to keep them.
-    pub(crate) fn of(file: impl AsFd, length: usize) -> io::Result<Self> {
+    /// Maps the first `length` bytes of a file, which must have that length and keep it.
+    pub(crate) fn map(file: impl AsFd, length: usize) -> io::Result<Self> {
         let kind = u64::try_from(fstatfs(&file)?.f_type).unwrap_or_default();
         if !IN_PLACE.contains(&kind) {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let (access, shared) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
-        // SAFETY: The kernel chooses a place where nothing is, so no memory of ours is touched.
+        // SAFETY: The kernel chooses an unused address range, so no memory of ours is touched.
         let start = unsafe { mmap(ptr::null_mut(), length, access, shared, file, 0) }?;
         let start = NonNull::new(start.cast::<u8>()).ok_or(io::ErrorKind::OutOfMemory)?;
         Ok(Self { start, length })
     }
 
-    /// The first words of it.
+    /// The first words of the file.
     pub(crate) fn words<const COUNT: usize>(&self) -> [u64; COUNT] {
         const { assert!(COUNT <= 512, "no more than a page, which is the least there is") };
         std::array::from_fn(|place| {
-            // SAFETY: A mapping begins with a page and has at least one, so this lies inside it and is aligned. Whoever
-            // writes it meanwhile does so through the file.
+            // SAFETY: A mapping starts at a page and has at least one, so this is inside it and aligned. Other processes write
+            // it through the file.
             unsafe { AtomicU64::from_ptr(self.start.as_ptr().cast::<u64>().add(place)) }
                 .load(Ordering::Acquire)
         })
     }
 
-    /// Puts bytes there, if there is room for them.
+    /// Copies bytes into the file, if they fit.
     pub(crate) fn put(&mut self, at: usize, bytes: &[u8]) -> io::Result<()> {
         let end = at.checked_add(bytes.len()).filter(|end| *end <= self.length);
         end.ok_or(io::ErrorKind::StorageFull)?;
-        // SAFETY: It lies inside the mapping, which nobody else of this process touches while we are borrowed.
+        // SAFETY: The range is inside the mapping, which is exclusively borrowed.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.as_ptr().add(at), bytes.len()) };
         Ok(())
     }
 
-    /// Makes the first bytes zero.
+    /// Sets the first bytes to zero.
     pub(crate) fn clear(&mut self, length: usize) {
         // SAFETY: As above.
         unsafe { ptr::write_bytes(self.start.as_ptr(), 0, length.min(self.length)) };
@@ -76,7 +75,7 @@ impl MemoryMap {
 
 impl Drop for MemoryMap {
     fn drop(&mut self) {
-        // SAFETY: It is our mapping, and nobody can use it any more.
+        // SAFETY: It is our mapping, and this is its last use.
         let _unmapped = unsafe { munmap(self.start.as_ptr().cast(), self.length) };
     }
 }
@@ -89,10 +88,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_put_there_is_in_the_file_and_the_other_way_round() {
+    fn memory_and_file_have_the_same_content() {
         let file = tempfile::tempfile_in("/dev/shm").unwrap();
         file.set_len(100).unwrap();
-        let mut mapped = MemoryMap::of(&file, 100).unwrap();
+        let mut mapped = MemoryMap::map(&file, 100).unwrap();
         mapped.put(90, b"0123456789").unwrap();
         assert_eq!(mapped.put(91, b"0123456789").unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert_eq!(mapped.put(usize::MAX, b"0123456789").unwrap_err().kind(), io::ErrorKind::StorageFull);
@@ -107,8 +106,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_cannot_be_in_memory() {
+    fn an_unmappable_file_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
-        MemoryMap::of(std::fs::File::open(folder.path()).unwrap(), 10).unwrap_err();
+        MemoryMap::map(std::fs::File::open(folder.path()).unwrap(), 10).unwrap_err();
     }
 }

@@ -1,8 +1,7 @@
-//! Who owns what is made for tools, where we are root.
+//! Ownership of files made for programs, when running as root.
 //!
-//! Programs in the sandbox are never root. They can work in a workspace only if it belongs to whom they become, and go on
-//! with files only if those belong to the same user as the folder around them.
-
+//! Sandboxed programs never run as root. They can use a workspace only if it belongs to the user they run as, and files
+//! only if these belong to the owner of the surrounding folder.
 use std::os::fd::AsFd;
 use std::path::Path;
 
@@ -11,12 +10,12 @@ use rustix::io::Errno;
 
 use crate::sandbox::User;
 
-/// Gives a workspace that we have made to the user whom programs become in a folder of root.
+/// Gives a workspace we made in a folder of root to the user programs run as.
 pub(crate) fn give_to_programs(folder: &Path) -> Result<(), Errno> {
     give_to(User::NOBODY, folder)
 }
 
-/// Gives a folder to this user, if we are root.
+/// Changes the owner of a folder, if we are root.
 #[expect(clippy::disallowed_methods, reason = "this is the door: a folder that we made for programs")]
 pub(crate) fn give_to(User { uid, gid }: User, folder: &Path) -> Result<(), Errno> {
     if !rustix::process::geteuid().is_root() {
@@ -34,7 +33,7 @@ pub(crate) fn give_file(file: impl AsFd, folder: impl AsFd) -> Result<(), Errno>
     }
 }
 
-/// Gives a new folder to the owner of the one it lies in.
+/// Gives a new folder to the owner of its parent.
 #[expect(clippy::disallowed_methods, reason = "this is the door: folders in a workspace")]
 pub(crate) fn give_folder(name: &str, folder: impl AsFd) -> Result<(), Errno> {
     match owner_below_root(folder.as_fd())? {
@@ -43,7 +42,7 @@ pub(crate) fn give_folder(name: &str, folder: impl AsFd) -> Result<(), Errno> {
     }
 }
 
-/// The owner of a folder, if that is not us and we are root.
+/// The owner of a folder, if we are root and it is another user.
 fn owner_below_root(folder: impl AsFd) -> Result<Option<(Uid, Gid)>, Errno> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);

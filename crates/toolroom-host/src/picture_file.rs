@@ -1,4 +1,4 @@
-//! Pictures people name.
+//! Pictures for models.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::regular_file::{Links, RegularFile, RegularFileError};
 
-/// What a file begins with, by the media types that models look at.
+/// Signatures of the media types that models accept.
 const KINDS: [(&[u8], &str); 4] = [
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -19,16 +19,16 @@ const KINDS: [(&[u8], &str); 4] = [
 /// A picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
-    /// What it is, by its content; its name says nothing.
+    /// Its type, detected from the content.
     pub media_type: &'static str,
     /// Its bytes in base64.
     pub base64: String,
 }
 
-/// Why a file gave no picture.
+/// Why a picture could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum PictureError {
-    /// There is none.
+    /// It does not exist.
     #[error("there is no file `{}`; check its name, and the folder you are in", path.display())]
     NotFound {
         /// The file.
@@ -40,31 +40,31 @@ pub enum PictureError {
         /// The file.
         path: PathBuf,
     },
-    /// There is too much of it.
+    /// It is too large.
     #[error("`{}` is larger than {max_bytes} bytes; make it smaller", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// What was allowed.
+        /// The maximum.
         max_bytes: usize,
     },
-    /// It is something else.
+    /// It has another format.
     #[error("`{}` is no PNG, JPEG, GIF or WebP picture; convert it to one of them", path.display())]
     NoPicture {
         /// The file.
         path: PathBuf,
     },
-    /// The system refused.
+    /// A system error.
     #[error("cannot read `{}`", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
 }
 
-/// Reads a picture of at most so many bytes. Blocks.
+/// Reads a picture of at most `max_bytes`. Blocks.
 pub fn read(path: &Path, max_bytes: usize) -> Result<Picture, PictureError> {
     let path = path.to_owned();
     let content = match RegularFile::open(&path, Links::Follow).transpose() {
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_file_is_its_content_says() {
+    fn the_type_is_detected_from_the_content() {
         let folder = tempfile::tempdir().unwrap();
         let check = |name: &str, content: &[u8]| {
             let path = folder.path().join(name);

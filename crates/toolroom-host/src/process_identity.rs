@@ -1,27 +1,26 @@
-//! Which process this is, and whether another one still lives.
+//! Identity and liveness of processes that share a database.
 //!
-//! Several processes share one database. A call that one of them began is lost only when that process is gone,
-//! and a process number alone cannot tell: numbers are used again, and mean something else in another container
-//! or after a restart of the machine.
+//! A call is lost only when the process that began it is dead. A PID alone cannot tell: PIDs are reused, and differ between
+//! containers and restarts.
 
 use std::io;
 
 use crate::process::Stat;
 
-/// It always runs, so whoever cannot see it sees only processes of their own.
+/// It always runs; if it is invisible, only own processes are visible.
 const FIRST_PROCESS: u32 = 1;
 
-/// This process, told apart from every other that ever ran.
+/// Identifies this process among all that ever ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessIdentity {
-    /// The start of this machine and the container in it. Two processes can be compared only inside one.
+    /// Boot id and PID namespace. Processes can only be compared inside the same one.
     pub machine: String,
-    /// Number and start time of the process.
+    /// PID and start time.
     pub process: String,
 }
 
 impl ProcessIdentity {
-    /// Who we are.
+    /// The current process.
     #[expect(clippy::disallowed_methods, reason = "this is the door: the kernel's word about ourselves")]
     pub fn current() -> io::Result<Self> {
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
@@ -34,8 +33,8 @@ impl ProcessIdentity {
         })
     }
 
-    /// Whether a process of the same machine, named as in [`ProcessIdentity::process`], still runs. `None` where the
-    /// system does not let us see other people's processes: a look that is refused must not bury a living one.
+    /// Whether a process on this machine, as in [`ProcessIdentity::process`], is alive. `None` if the system hides the
+    /// processes of other users: an unknown state must not count as dead.
     #[must_use]
     pub fn is_alive(process: &str) -> Option<bool> {
         let Some((pid, started)) = process.split_once(' ') else { return Some(false) };
@@ -50,9 +49,9 @@ impl ProcessIdentity {
     }
 }
 
-/// When a process started, in the kernel's ticks since the machine started.
+/// The start time of a process, in clock ticks since boot.
 fn start_time(pid: u32) -> io::Result<String> {
-    let stat = Stat::of(pid)?;
+    let stat = Stat::read(pid)?;
     // A zombie runs no code: it will never close its calls.
     if stat.is_dead() { Err(io::ErrorKind::NotFound.into()) } else { Ok(stat.started_ticks.to_string()) }
 }
@@ -78,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_used_again_is_another_process() {
+    fn a_reused_pid_is_another_process() {
         let pid = std::process::id();
         assert_eq!(ProcessIdentity::is_alive(&format!("{pid} 1")), Some(false));
         for text in ["", "x", "1", "99999999999 1"] {

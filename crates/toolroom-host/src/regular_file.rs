@@ -1,7 +1,7 @@
-//! Opening a file that must be an ordinary one.
+//! Opens files that must be regular.
 //!
-//! A path from outside may name a pipe nobody writes to, a device or a folder. Opening never waits, and what is not
-//! a regular file is refused before anything is read from it.
+//! A path from outside may name a pipe without a writer, a device or a folder. Opening never blocks, and other file types
+//! are refused before reading.
 
 use std::fs::Metadata;
 use std::io::{self, Read};
@@ -11,10 +11,10 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-/// Room that is taken whatever the length of a file says: those of /proc say 0.
+/// Initial buffer size, because files of /proc report length 0.
 const SMALL: usize = 4_096;
 
-/// What to do with a symbolic link in the last place of a path.
+/// What to do with a symbolic link as the last component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Links {
     Follow,
@@ -29,30 +29,30 @@ pub(crate) struct RegularFile {
     pub(crate) metadata: Metadata,
 }
 
-/// Why a path gave no text.
+/// Why a file cannot be read.
 #[derive(Debug)]
 pub(crate) enum RegularFileError {
-    /// It is a folder, a pipe, a socket, a device, or a link that may not be followed.
+    /// A folder, pipe, socket, device, or a link that may not be followed.
     NotRegular,
-    /// There is more than the bound.
+    /// Larger than the limit.
     TooLong,
-    /// The system refused.
+    /// A system error.
     Io(io::Error),
 }
 
 impl RegularFile {
-    /// Opens `path`; `None` when there is nothing.
+    /// Opens `path`; `None` if nothing exists.
     #[expect(clippy::disallowed_types, reason = "this is the door: reading a named file")]
     pub(crate) fn open(path: &Path, links: Links) -> Result<Option<Self>, RegularFileError> {
         let flags = match links {
             Links::Follow => OFlags::NONBLOCK,
             Links::Refuse => OFlags::NONBLOCK | OFlags::NOFOLLOW,
         };
-        // Bits of a flag word, the same ones whatever the sign of the type.
+        // The same bits, regardless of the sign of the type.
         let flags = flags.bits().cast_signed();
         let file = match std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path) {
             Ok(file) => file,
-            // A link that leads nowhere is not nothing: what it should lead to is missing, and may be needed.
+            // A dangling link is an error: its target may be needed.
             Err(error) if error.kind() == io::ErrorKind::NotFound && !is_link(path) => return Ok(None),
             Err(error) => {
                 let is_special = Errno::from_io_error(&error) == Some(Errno::NXIO);
@@ -67,14 +67,13 @@ impl RegularFile {
         if metadata.is_file() { Ok(Some(Self { file, metadata })) } else { Err(RegularFileError::NotRegular) }
     }
 
-    /// The whole content, if it is no longer than `max_bytes`. What was read lies in one place of memory only, so
-    /// that a caller can wipe it.
+    /// The whole content, up to `max_bytes`. It is in one place in memory only, so that the caller can wipe it.
     pub(crate) fn read(self, max_bytes: usize) -> Result<Vec<u8>, RegularFileError> {
         let length = usize::try_from(self.metadata.len()).unwrap_or(usize::MAX);
         if length > max_bytes {
             return Err(RegularFileError::TooLong);
         }
-        // The length may change; the bound holds all the same.
+        // The length may change; the limit still holds.
         let mut content = Vec::with_capacity(max_bytes.min(length.max(SMALL)).saturating_add(1));
         let bound = u64::try_from(max_bytes).unwrap_or(u64::MAX).saturating_add(1);
         self.file.take(bound).read_to_end(&mut content).map_err(RegularFileError::Io)?;

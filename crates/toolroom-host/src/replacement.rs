@@ -1,7 +1,7 @@
-//! Putting a file in the place of another one, which is kept beside it.
+//! Replaces a file and keeps the old one next to it.
 //!
-//! The new file goes to the name under which the old one is to be kept, and then both change names in one step:
-//! whenever the process dies, one of the two has the name everybody looks for.
+//! The new file first gets the backup name, and then both names are exchanged atomically: if the process dies, one of the
+//! two files has the name that readers look for.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -11,27 +11,27 @@ use rustix::io::Errno;
 
 use crate::atomic_file::{AtomicFile, sync_folder_of};
 
-/// Files of one name that may be kept with the same mark.
+/// Maximum number of kept files with the same name and mark.
 const MAX_KEPT: u32 = 100;
 
-/// Whether something has this name, even a link that leads nowhere.
+/// Whether a file exists, including a dangling link.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the door: our own files, and who has their names")]
 pub fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-/// What takes a place.
+/// The new file.
 #[derive(Debug, Clone, Copy)]
 pub enum Replacement<'a> {
     /// A file on the same file system, which is moved.
     File(&'a Path),
-    /// A text, which is written to a file for its owner only.
+    /// A text, written to a file with mode 0600.
     Text(&'a str),
 }
 
 impl Replacement<'_> {
-    /// Puts it where nothing is yet; otherwise the error is [`io::ErrorKind::AlreadyExists`].
+    /// Creates it where nothing exists; otherwise fails with [`io::ErrorKind::AlreadyExists`].
     #[expect(clippy::disallowed_methods, reason = "this is the door: our own files, moved and written")]
     fn put(self, path: &Path) -> io::Result<()> {
         match self {
@@ -45,9 +45,8 @@ impl Replacement<'_> {
     }
 }
 
-/// Gives `new` the name `path`. What had it is kept as `path` with `.MARK` behind it, or `.MARK-2` and so on where that
-/// is taken; together with those files beside it whose names end in one of `companions`. Says where it is now, if there
-/// was something.
+/// Gives `new` the name `path`. The old file is kept as `path.MARK`, or `.MARK-2` and so on if that exists, together with
+/// its companion files, whose names end in one of `companions`. Returns the backup path, if there was an old file.
 #[expect(clippy::disallowed_methods, reason = "this is the door: our own files, replaced in one step")]
 pub fn replace(
     new: Replacement<'_>,
@@ -69,7 +68,7 @@ pub fn replace(
     }
     let kept = match renameat_with(CWD, &aside, CWD, path, RenameFlags::EXCHANGE) {
         Ok(()) => aside,
-        // Some file systems cannot. Then the old one has two names for a moment, which is nearly as good.
+        // Some file systems cannot. Then the old file has two names for a moment, which is nearly as good.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
             let kept = first_free(path, mark, |kept| std::fs::hard_link(path, kept))?;
             std::fs::rename(aside, path)?;
@@ -81,7 +80,7 @@ pub fn replace(
     Ok(Some(kept))
 }
 
-/// Gives a file a second name, as [`replace`] does. `None` when there is no such file.
+/// Gives a file a backup name, as [`replace`] does. `None` if it does not exist.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the door: our own files, kept before they are replaced"
@@ -95,14 +94,14 @@ pub fn keep_aside(path: &Path, mark: &str) -> io::Result<Option<PathBuf>> {
     Ok(Some(aside))
 }
 
-/// Gives `new` the name `path`, whatever had it.
+/// Gives `new` the name `path`, replacing an existing file.
 #[expect(clippy::disallowed_methods, reason = "this is the door: our own files, replaced in one step")]
 pub(crate) fn put_in_place(new: &Path, path: &Path) -> io::Result<()> {
     std::fs::rename(new, path)?;
     sync_folder_of(path)
 }
 
-/// The first name with this mark that can be taken.
+/// The first free name with this mark.
 fn first_free(path: &Path, mark: &str, take: impl Fn(&Path) -> io::Result<()>) -> io::Result<PathBuf> {
     let mut number = 1;
     loop {
@@ -118,7 +117,7 @@ fn first_free(path: &Path, mark: &str, take: impl Fn(&Path) -> io::Result<()>) -
     }
 }
 
-/// A path with more behind its last name.
+/// A path with a suffix added to its file name.
 #[must_use]
 pub fn with_end(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -132,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_replaced_is_kept_under_names_of_its_own() {
+    fn a_replaced_file_is_kept_under_its_own_name() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         let write = |name: &str, text: &str| std::fs::write(at(name), text).unwrap();
@@ -150,7 +149,7 @@ mod tests {
             assert_eq!(text(&format!("{kept}-wal")), "log");
             assert!(!is_there(&at("new")) && !is_there(&at("a.db-wal")));
         }
-        // A link changes its name, not what it leads to.
+        // A link is renamed, not its target.
         std::os::unix::fs::symlink(at("a.db.old"), at("link")).unwrap();
         write("new", "new");
         assert_eq!(
@@ -164,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_aside_stays_where_it_is() {
+    fn a_file_with_a_backup_name_stays_in_place() {
         let folder = tempfile::tempdir().unwrap();
         let key = folder.path().join("key");
         assert_eq!(keep_aside(&key, "old").unwrap(), None);

@@ -1,4 +1,4 @@
-//! The service manager of this machine, systemd: telling it how we are, and what it should do for its user.
+//! The service manager (systemd): status notifications and user units.
 
 use std::io;
 use std::os::linux::net::SocketAddrExt as _;
@@ -8,36 +8,36 @@ use std::path::{Path, PathBuf};
 
 use crate::environment::path_variable;
 
-/// Where somebody wants to be told how a service is.
+/// The socket for status notifications.
 const NOTIFY: &str = "NOTIFY_SOCKET";
 
-/// What the service manager of a user is called by.
+/// The control program of the service manager.
 const PROGRAM: &str = "systemctl";
 
-/// What a service tells its manager.
+/// The state of a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServiceState {
-    /// It can be used.
+    /// Ready.
     Ready,
-    /// It is about to end.
+    /// Stopping.
     Stopping,
 }
 
-/// What came of asking the manager.
+/// The result of a control command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
-    /// Whether it did what it was asked for.
+    /// Whether it succeeded.
     pub is_done: bool,
-    /// What it said.
+    /// Its standard output.
     pub said: String,
-    /// What it complained about.
+    /// Its standard error.
     pub complaint: String,
 }
 
-/// Tells the manager that started us how we are. Says whether there is one.
+/// Notifies the service manager. Returns whether there is one.
 ///
 /// # Errors
-/// When it cannot be told.
+/// If the notification fails.
 #[expect(clippy::disallowed_types, reason = "this is the door: the socket of the manager that started us")]
 pub fn tell(condition: ServiceState) -> io::Result<bool> {
     let Some(path) = path_variable(NOTIFY) else { return Ok(false) };
@@ -51,13 +51,13 @@ pub fn tell(condition: ServiceState) -> io::Result<bool> {
         ServiceState::Stopping => b"STOPPING=1",
     };
     let socket = std::os::unix::net::UnixDatagram::unbound()?;
-    // Whoever does not listen must not stop us.
+    // A manager that does not read must not block us.
     socket.set_nonblocking(true)?;
     socket.send_to_addr(text, &address)?;
     Ok(true)
 }
 
-/// Where the units of this user are kept; unknown without a home.
+/// The folder of user units; `None` without a home folder.
 #[must_use]
 pub fn unit_folder() -> Option<PathBuf> {
     let config = path_variable("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
@@ -65,10 +65,10 @@ pub fn unit_folder() -> Option<PathBuf> {
     Some(config.join("systemd").join("user"))
 }
 
-/// Asks the manager of this user. Nothing, where there is no systemd.
+/// Runs a control command for the user's manager. `None` without systemd.
 ///
 /// # Errors
-/// When it cannot be started.
+/// If it cannot be started.
 #[expect(
     clippy::disallowed_types,
     clippy::disallowed_methods,
@@ -89,19 +89,19 @@ pub fn ask(words: &[&str]) -> io::Result<Option<Reply>> {
     }))
 }
 
-/// Makes the folder of a unit, if it is missing.
+/// Creates the folder of a unit, if missing.
 ///
 /// # Errors
-/// When it cannot be made.
+/// If it cannot be created.
 #[expect(clippy::disallowed_methods, reason = "this is the door: the folder of a user's units")]
 pub fn make_folder(folder: &Path) -> io::Result<()> {
     std::fs::create_dir_all(folder)
 }
 
-/// Removes a unit. One that is gone already is no error.
+/// Removes a unit. A missing one is not an error.
 ///
 /// # Errors
-/// When it cannot be removed.
+/// If it cannot be removed.
 #[expect(clippy::disallowed_methods, reason = "this is the door: a unit that we wrote")]
 pub fn remove_unit(path: &Path) -> io::Result<()> {
     match std::fs::remove_file(path) {

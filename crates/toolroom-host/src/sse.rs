@@ -1,45 +1,45 @@
-//! Server-sent events, read from bytes that may be cut anywhere.
+//! Parser for server-sent events, from chunks that may be cut anywhere.
 
 use std::time::Duration;
 
 use memchr::memchr2;
 
-/// More in one event is no event of anybody we talk to.
+/// Maximum size of an event.
 const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
 
-/// The longest name of a place in a stream that is kept.
+/// Maximum length of a stored event id.
 const MAX_ID_BYTES: usize = 1024;
 
-/// One event: a name, if it has one, and its data lines joined.
+/// An event: an optional name, and its joined data lines.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Event {
-    /// What `event:` said.
+    /// The `event:` field.
     pub name: Option<String>,
-    /// What the `data:` lines said.
+    /// The joined `data:` fields.
     pub data: String,
 }
 
-/// Where a stream can be taken up again, and how long to wait before that.
+/// Where to resume a stream, and the delay before it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StreamPosition {
-    /// What `id:` said last.
+    /// The last `id:` field.
     pub id: Option<String>,
-    /// What `retry:` said last.
+    /// The last `retry:` field.
     pub wait: Option<Duration>,
 }
 
-/// An event without end.
+/// An event exceeds the maximum size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventTooLong;
 
-/// Reads events from pieces of a stream.
+/// The parser.
 #[derive(Debug, Default)]
 pub struct Reader {
-    /// The beginning of a line whose end has not arrived.
+    /// An incomplete line.
     partial: Vec<u8>,
-    /// The last byte was a carriage return: a line feed right behind it belongs to the same line end.
+    /// The last byte was a carriage return: a line feed after it belongs to the same line break.
     after_return: bool,
-    /// Anything has been read: a byte order mark stands at the very beginning only.
+    /// Whether anything was read: a byte order mark is only valid at the start.
     begun: bool,
     event: Event,
     has_data: bool,
@@ -47,10 +47,10 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Takes the next bytes in and hands on every event that is complete with them.
+    /// Adds bytes and passes on every completed event.
     ///
     /// # Errors
-    /// When an event does not end.
+    /// If an event is too long.
     pub fn push(&mut self, bytes: &[u8], mut take: impl FnMut(Event)) -> Result<(), EventTooLong> {
         let mut rest = bytes;
         if self.after_return && !rest.is_empty() {
@@ -82,13 +82,13 @@ impl Reader {
         self.bounded()
     }
 
-    /// Where the stream can be taken up again, as far as it has told.
+    /// Where to resume the stream.
     #[must_use]
     pub fn position(&self) -> &StreamPosition {
         &self.place
     }
 
-    /// Hands on what an unfinished last event says. Some servers leave out its last empty line.
+    /// Passes on an unterminated last event. Some servers omit its last empty line.
     pub fn finish(mut self, mut take: impl FnMut(Event)) {
         let last = std::mem::take(&mut self.partial);
         if !last.is_empty() {
@@ -142,7 +142,7 @@ impl Reader {
                 let wait = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
                 self.place.wait = wait.map(Duration::from_millis).or(self.place.wait);
             }
-            // Comments are nobody's business here.
+            // Comments are ignored.
             _ => {}
         }
     }
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn events_are_read_in_every_spelling() {
+    fn events_are_parsed_in_every_form() {
         let text = "\u{feff}: hello\n\nevent: delta\ndata: {\"a\":1}\n\ndata:one\ndata: two\r\n\r\nid: 7\rdata:  x\r\rdata\n\n\
                     event: empty\n\ndata: [DONE]";
         let expected = [
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_in_a_stream_is_what_was_said_last() {
+    fn the_position_is_the_last_one_sent() {
         let mut reader = Reader::default();
         reader.push(b"id: one\nretry: 500\ndata:\n\nid: two\ndata: x\n\nretry: soon\n", |_| ()).unwrap();
         let place = StreamPosition { id: Some("two".to_owned()), wait: Some(Duration::from_millis(500)) };
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_without_end_is_no_event() {
+    fn an_endless_event_is_an_error() {
         let mut reader = Reader::default();
         let line = format!("data: {}\n", "x".repeat(1 << 20));
         let result =
@@ -203,7 +203,7 @@ mod tests {
     proptest! {
         #![proptest_config(cases(256))]
         #[test]
-        fn it_does_not_matter_where_bytes_are_cut(
+        fn chunk_boundaries_do_not_matter(
             parts in prop::collection::vec(prop_oneof![
                 Just("data: ü{\"x\": 1}\n"), Just("data:y\r\n"), Just("\n"), Just("\r"), Just("\r\n"),
                 Just("event: e\n"), Just(": c\n"), Just("data"), Just("d"), Just("ata: z"),

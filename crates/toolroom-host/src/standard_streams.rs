@@ -1,7 +1,7 @@
-//! What another program says to us and hears from us over our standard streams.
+//! Our standard streams as a transport to another program.
 //!
-//! Pipes and sockets are waited for without a thread, so that whatever has come is read at once and answered together.
-//! Anything else, such as a file or a terminal, is read on a thread of its own.
+//! Pipes and sockets are asynchronous, so that everything available is read at once and answered together. Files and
+//! terminals are read on a separate thread.
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -11,17 +11,17 @@ use tokio::net::UnixStream;
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::sync::{mpsc, oneshot};
 
-/// What is read at a time.
+/// Read size.
 const PIECE: usize = 64 * 1024;
 
-/// What is read before somebody looks at it.
-const MOST: usize = 1024 * 1024;
+/// Maximum bytes read before they are processed.
+const MAX_PENDING: usize = 1024 * 1024;
 
 /// Our standard input.
 #[derive(Debug)]
 pub struct StandardInput {
     input: InputSource,
-    _before: Option<Before>,
+    _before: Option<SavedFlags>,
 }
 
 #[derive(Debug)]
@@ -32,14 +32,14 @@ enum InputSource {
 }
 
 impl StandardInput {
-    /// Takes it over.
+    /// Takes over standard input.
     ///
     /// # Errors
-    /// When there is none.
+    /// If it is closed.
     pub fn open() -> io::Result<Self> {
         let descriptor = io::stdin().as_fd().try_clone_to_owned()?;
         let kind = kind(&descriptor)?;
-        let before = Before::of(&descriptor, kind)?;
+        let before = SavedFlags::save(&descriptor, kind)?;
         let input = match kind {
             FileType::Fifo => InputSource::Pipe(Receiver::from_owned_fd(descriptor)?),
             FileType::Socket => InputSource::Socket(socket(descriptor)?),
@@ -48,10 +48,10 @@ impl StandardInput {
         Ok(Self { input, _before: before })
     }
 
-    /// Waits until there is something, and puts all there is behind `into`. Nothing at the end.
+    /// Waits for input and appends everything available to `into`. Returns 0 at the end.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub async fn read(&mut self, into: &mut Vec<u8>) -> io::Result<usize> {
         loop {
             let read = match &mut self.input {
@@ -79,7 +79,7 @@ impl StandardInput {
     }
 }
 
-/// Reads until nothing is left, or more than enough was read.
+/// Reads until nothing is available, or the maximum is reached.
 fn drain(into: &mut Vec<u8>, mut read: impl FnMut(&mut Vec<u8>) -> io::Result<usize>) -> io::Result<usize> {
     let before = into.len();
     loop {
@@ -88,8 +88,8 @@ fn drain(into: &mut Vec<u8>, mut read: impl FnMut(&mut Vec<u8>) -> io::Result<us
         let count = read(into);
         let total = into.len() - before;
         match count {
-            // There may be more where all the room was taken.
-            Ok(count) if count == room && total < MOST => {}
+            // A full buffer may mean more input.
+            Ok(count) if count == room && total < MAX_PENDING => {}
             Ok(_) => return Ok(total),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) if error.kind() == ErrorKind::WouldBlock && total > 0 => return Ok(total),
@@ -98,7 +98,7 @@ fn drain(into: &mut Vec<u8>, mut read: impl FnMut(&mut Vec<u8>) -> io::Result<us
     }
 }
 
-/// Reads pieces until the end.
+/// Reads chunks on a thread until the end.
 fn thread() -> io::Result<mpsc::Receiver<io::Result<Vec<u8>>>> {
     let (pieces, waiting) = mpsc::channel(1);
     std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
@@ -121,7 +121,7 @@ fn thread() -> io::Result<mpsc::Receiver<io::Result<Vec<u8>>>> {
 #[derive(Debug)]
 pub struct StandardOutput {
     output: OutputSink,
-    _before: Option<Before>,
+    _before: Option<SavedFlags>,
 }
 
 #[derive(Debug)]
@@ -131,18 +131,18 @@ enum OutputSink {
     Thread(mpsc::Sender<Piece>),
 }
 
-/// Something to write, and where to say how that went.
+/// Bytes to write, and where to report the result.
 type Piece = (Vec<u8>, oneshot::Sender<io::Result<()>>);
 
 impl StandardOutput {
-    /// Takes it over.
+    /// Takes over standard output.
     ///
     /// # Errors
-    /// When there is none.
+    /// If it is closed.
     pub fn open() -> io::Result<Self> {
         let descriptor = io::stdout().as_fd().try_clone_to_owned()?;
         let kind = kind(&descriptor)?;
-        let before = Before::of(&descriptor, kind)?;
+        let before = SavedFlags::save(&descriptor, kind)?;
         let output = match kind {
             FileType::Fifo => OutputSink::Pipe(Sender::from_owned_fd(descriptor)?),
             FileType::Socket => OutputSink::Socket(socket(descriptor)?),
@@ -151,10 +151,10 @@ impl StandardOutput {
         Ok(Self { output, _before: before })
     }
 
-    /// Writes all of it.
+    /// Writes all bytes.
     ///
     /// # Errors
-    /// When nobody reads it any more.
+    /// If the reader has closed its end.
     pub async fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let written = match &self.output {
@@ -182,36 +182,36 @@ impl StandardOutput {
     }
 }
 
-/// The thread that writes is no longer there.
+/// The error if the writing thread has ended.
 fn gone() -> io::Error {
     ErrorKind::BrokenPipe.into()
 }
 
-/// Writes pieces until nobody has any: a terminal that is stopped stops this thread alone.
+/// Writes chunks on a thread of its own: a stopped terminal blocks only that thread.
 fn writing_thread() -> io::Result<mpsc::Sender<Piece>> {
     let (pieces, mut waiting) = mpsc::channel::<Piece>(1);
     std::thread::Builder::new().name("stdout".to_owned()).spawn(move || {
         while let Some((bytes, told)) = waiting.blocking_recv() {
             let mut output = io::stdout().lock();
             let written = output.write_all(&bytes).and_then(|()| output.flush());
-            // Whoever no longer wants to know has left.
+            // The requester may have been cancelled.
             drop(told.send(written));
         }
     })?;
     Ok(pieces)
 }
 
-/// How a stream was before it was taken over. Others may hold the same one, such as the shell we were started from: they
-/// get it back as it was.
+/// The flags of a stream before the takeover. Other processes may share it, such as the parent shell, so they are
+/// restored.
 #[derive(Debug)]
-struct Before {
+struct SavedFlags {
     descriptor: OwnedFd,
     flags: OFlags,
 }
 
-impl Before {
-    /// Of what is waited for without a thread.
-    fn of(descriptor: &OwnedFd, kind: FileType) -> io::Result<Option<Self>> {
+impl SavedFlags {
+    /// For asynchronous streams.
+    fn save(descriptor: &OwnedFd, kind: FileType) -> io::Result<Option<Self>> {
         let flags = fcntl_getfl(descriptor)?;
         let is_changed =
             matches!(kind, FileType::Fifo | FileType::Socket) && !flags.contains(OFlags::NONBLOCK);
@@ -219,9 +219,9 @@ impl Before {
     }
 }
 
-impl Drop for Before {
+impl Drop for SavedFlags {
     fn drop(&mut self) {
-        // There is nobody left to tell that it did not work.
+        // Errors on drop cannot be reported.
         let _kept = fcntl_setfl(&self.descriptor, self.flags);
     }
 }

@@ -1,4 +1,4 @@
-//! Text people write: configuration files; and whatever they want to have in a file they name.
+//! Text files: configuration, and files that users name.
 
 use std::fs::{Metadata, Permissions};
 use std::io::{self, Write};
@@ -9,10 +9,10 @@ use crate::atomic_file::AtomicFile;
 use crate::folders::PRIVATE_FILE;
 use crate::regular_file::{Links, RegularFile, RegularFileError};
 
-/// Its files are everybody's to trust.
+/// Files of root are trusted.
 const ROOT: u32 = 0;
 
-/// What of a file's mode is kept: who may read, write and execute.
+/// The permission bits that are kept.
 const PERMISSIONS: u32 = 0o777;
 
 /// Why a text file could not be read or written.
@@ -24,46 +24,46 @@ pub enum TextFileError {
         /// The file.
         path: PathBuf,
     },
-    /// It is longer than anything that makes sense.
+    /// It is too large.
     #[error("`{}` is longer than {max_bytes} bytes; make it shorter", path.display())]
     TooLong {
         /// The file.
         path: PathBuf,
-        /// What was allowed.
+        /// The maximum.
         max_bytes: usize,
     },
-    /// It is in another encoding, or no text.
+    /// It is not UTF-8.
     #[error("`{}` is not UTF-8 from byte {position} on; save it as UTF-8", path.display())]
     NotUtf8 {
         /// The file.
         path: PathBuf,
-        /// Counted from 1.
+        /// Byte position, counted from 1.
         position: usize,
     },
-    /// It is there, and must not be overwritten.
+    /// The file exists and must not be overwritten.
     #[error("`{}` is already there and stays as it is; name another file, or move it away first", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
-    /// The system refused.
+    /// A system error.
     #[error("cannot read or write `{}`", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
 }
 
-/// The text of a file; `None` when there is none. Links are followed, since people keep their configuration where
-/// they like; what they lead to must be a regular file.
+/// The text of a file; `None` if it does not exist. Links are followed, because configurations may be linked; the target
+/// must be a regular file.
 pub fn read_bounded(path: &Path, max_bytes: usize) -> Result<Option<String>, TextFileError> {
     read(path, max_bytes, Links::Follow)
 }
 
-/// The same of a file that came from somebody else. A link is refused: it could lead to any file of ours, and what
-/// is wrong in a file is shown.
+/// For files of untrusted origin: a link is refused, because it could lead to any of our files, and errors quote the
+/// content.
 pub fn read_bounded_unlinked(path: &Path, max_bytes: usize) -> Result<Option<String>, TextFileError> {
     read(path, max_bytes, Links::Refuse)
 }
@@ -82,7 +82,7 @@ fn read(path: &Path, max_bytes: usize, links: Links) -> Result<Option<String>, T
     })
 }
 
-/// Writes a file that is not there yet, for its owner only. Its folder must be there.
+/// Writes a new file with mode 0600. Its folder must exist.
 pub fn write_new_private(path: &Path, content: impl AsRef<[u8]>) -> Result<(), TextFileError> {
     let written = AtomicFile::beside(path).and_then(|mut staged| {
         staged.write_all(content.as_ref())?;
@@ -94,8 +94,8 @@ pub fn write_new_private(path: &Path, content: impl AsRef<[u8]>) -> Result<(), T
     })
 }
 
-/// Writes a file whole, in place of the one that is there. That one's permissions are kept; a new one is for its
-/// owner only. A link stays a link: what it leads to is replaced.
+/// Writes a whole file, replacing an existing one and keeping its permissions; a new one gets mode 0600. A link is kept:
+/// its target is replaced.
 #[expect(clippy::disallowed_methods, reason = "this is the door: a text file that was named")]
 pub fn replace(path: &Path, content: impl AsRef<[u8]>) -> Result<(), TextFileError> {
     let failed = |source| TextFileError::Io { path: path.to_owned(), source };
@@ -107,7 +107,7 @@ pub fn replace(path: &Path, content: impl AsRef<[u8]>) -> Result<(), TextFileErr
             }
             (target, metadata.permissions().mode() & PERMISSIONS)
         }
-        // A link into the void is not nothing.
+        // A dangling link is not a missing file.
         Err(error) if error.kind() == io::ErrorKind::NotFound && path.symlink_metadata().is_err() => {
             (path.to_owned(), PRIVATE_FILE)
         }
@@ -119,38 +119,38 @@ pub fn replace(path: &Path, content: impl AsRef<[u8]>) -> Result<(), TextFileErr
     staged.publish_over().map_err(|errno| failed(errno.into()))
 }
 
-/// What a search upwards came to.
+/// The result of a search upwards.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UpwardSearch {
-    /// The nearest file that counts.
+    /// The nearest trusted file.
     pub file: Option<PathBuf>,
-    /// What has its name, is nearer and does not count, nearest first.
+    /// Nearer files with the name that were skipped, nearest first.
     pub passed_over: Vec<SkippedFile>,
 }
 
-/// Something in the place of a file that does not count as one.
+/// A skipped file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkippedFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// Why it does not count.
+    /// The reason.
     pub why: SkipReason,
 }
 
-/// Why something is no file of ours.
+/// Why a file was skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkipReason {
-    /// It, what it leads to or its folder belongs to this other user.
+    /// It, its target or its folder belongs to this other user.
     Stranger(u32),
-    /// It is a link, and there is nothing at its end.
+    /// A dangling link.
     LeadsNowhere,
-    /// It is a folder, a pipe, a socket or a device.
+    /// A folder, pipe, socket or device.
     NotRegular,
 }
 
-/// The nearest file of that name, in `start` (an absolute path) or a folder above it. The search ends at a folder that belongs to
-/// somebody else, and passes over a file that does: in a place where everybody may write, a stranger's file must not
-/// become our configuration.
+/// The nearest file of this name, in `start` (an absolute path) or a parent. The search ends at a folder of another user,
+/// and skips files of other users: in a world-writable folder, a file of another user must not become our
+/// configuration.
 #[must_use]
 pub fn nearest_upwards(start: &Path, name: &str) -> UpwardSearch {
     nearest_trusted(start, name, &[ROOT, rustix::process::geteuid().as_raw()])
@@ -192,7 +192,7 @@ enum Candidate {
 fn look(path: &Path, owners: &[u32]) -> Candidate {
     let stranger = |metadata: &Metadata| Some(metadata.uid()).filter(|owner| !owners.contains(owner));
     let Ok(itself) = path.symlink_metadata() else { return Candidate::Nothing };
-    // A stranger's link to a file of ours is a stranger's choice.
+    // A link of another user is untrusted, even to a file of ours.
     if let Some(owner) = stranger(&itself) {
         return Candidate::NoFile(SkipReason::Stranger(owner));
     }
@@ -204,35 +204,35 @@ fn look(path: &Path, owners: &[u32]) -> Candidate {
     }
 }
 
-/// Whether there is anything at a path. What cannot be looked at counts as nothing.
+/// Whether a path exists. Inaccessible paths count as missing.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the door: looking for a file")]
 pub fn is_there(path: &Path) -> bool {
     path.exists()
 }
 
-/// Whether there is a file at a path with nothing in it.
+/// Whether a file exists and is empty.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the door: looking at a file")]
 pub fn is_empty(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.len() == 0)
 }
 
-/// Whether there is a folder at a path, or a link to one.
+/// Whether a path is a folder, or a link to one.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the door: looking for a folder")]
 pub fn is_folder(path: &Path) -> bool {
     path.is_dir()
 }
 
-/// Whether what lies at a path is a link, wherever it leads.
+/// Whether a path is a link, even a dangling one.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the door: looking for a link")]
 pub fn is_link(path: &Path) -> bool {
     path.is_symlink()
 }
 
-/// Whether two paths lead to one file that is there.
+/// Whether two paths lead to the same existing file.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the door: looking at two files")]
 pub fn is_same(one: &Path, other: &Path) -> bool {
@@ -240,7 +240,7 @@ pub fn is_same(one: &Path, other: &Path) -> bool {
     identity(one).is_some_and(|found| identity(other) == Some(found))
 }
 
-/// The folder this process works in.
+/// The working folder of this process.
 #[expect(clippy::disallowed_methods, reason = "this is the door: where the process was started")]
 pub fn current_folder() -> io::Result<PathBuf> {
     std::env::current_dir()

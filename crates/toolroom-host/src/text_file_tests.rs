@@ -83,7 +83,7 @@ fn links_are_followed_when_reading_and_kept_when_writing() {
 }
 
 #[test]
-fn a_file_of_somebody_else_must_not_be_a_link() {
+fn a_file_of_untrusted_origin_must_not_be_a_link() {
     let folder = tempfile::tempdir().unwrap();
     let (link, target) = (folder.path().join("link"), folder.path().join("target"));
     std::fs::write(&target, "one").unwrap();
@@ -94,7 +94,7 @@ fn a_file_of_somebody_else_must_not_be_a_link() {
 }
 
 #[test]
-fn a_file_is_the_same_whatever_leads_to_it() {
+fn two_paths_to_the_same_file_are_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let (link, target) = (folder.path().join("link"), folder.path().join("target"));
     assert!(!is_there(&target) && !is_empty(&target) && !is_same(&target, &target));
@@ -170,7 +170,7 @@ fn what_is_no_file_of_ours_is_passed_over_and_told() {
 }
 
 #[test]
-fn what_belongs_to_somebody_else_does_not_count_and_is_told() {
+fn a_file_of_another_user_is_skipped_and_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("toolroom.test.toml");
     let us = rustix::process::geteuid().as_raw();

@@ -1,4 +1,4 @@
-//! A folder for work in progress, which goes with whoever made it.
+//! Temporary work folders that are removed with their owner.
 
 use std::fs::{DirEntry, Permissions};
 use std::io;
@@ -10,47 +10,46 @@ use crate::owner::give_to;
 use crate::process::change_mode;
 use crate::sandbox::User;
 
-/// Where paths are short, whatever the environment says.
+/// Short paths, independent of the environment.
 const PASSING: &str = "/tmp";
 
-/// Another user can go through, and see nothing.
+/// Other users can traverse it, but not list it.
 const PASSABLE: u32 = 0o711;
 
 const PREFIX: &str = ".toolroom-";
 const SUFFIX: &str = ".work";
 
-/// A folder for its owner only, inside the data folder, so that a file made here can take its place there in one
-/// step. It is removed with everything in it when this is dropped. What a killed process left is removed by the next
-/// one that makes such a folder.
+/// A private folder inside the data folder, so that files created here can be moved there atomically. Removed with its
+/// content on drop. Leftovers of killed processes are removed by the next process that creates a folder.
 #[expect(clippy::disallowed_types, reason = "this is the door: our own folders")]
 #[derive(Debug)]
 pub struct WorkFolder {
     path: PathBuf,
-    /// Says that somebody still works here.
+    /// Locked while the folder is in use.
     _lock: std::fs::File,
 }
 
 impl WorkFolder {
-    /// A new one, empty.
+    /// A new empty folder in the data folder.
     pub fn inside(folders: &Folders) -> io::Result<Self> {
         make_private(&folders.data)?;
         clear_away(&folders.data)?;
         Self::below(&folders.data)
     }
 
-    /// A new one, empty, where temporary files belong.
+    /// A new empty folder among temporary files.
     #[expect(clippy::disallowed_methods, reason = "this is the door: where temporary files belong")]
     pub fn temporary() -> io::Result<Self> {
         Self::below(&std::env::temp_dir())
     }
 
-    /// A new one, empty, with a short path.
+    /// A new empty folder with a short path.
     pub(crate) fn passing() -> io::Result<Self> {
         sweep()?;
         Self::below(Path::new(PASSING))
     }
 
-    /// A folder in it for this user, whom it lets through.
+    /// A subfolder for this user, who may traverse the parent.
     #[expect(
         clippy::disallowed_methods,
         clippy::disallowed_types,
@@ -87,20 +86,20 @@ impl WorkFolder {
         }
     }
 
-    /// Where it is.
+    /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// Removes what processes that were killed left among temporary files.
+/// Removes leftovers of killed processes among temporary files.
 pub(crate) fn sweep() -> io::Result<()> {
     clear_away(Path::new(PASSING))
 }
 
-/// Removes a folder with everything in it, however deep it is and whatever is closed to its owner. Links are not followed.
-/// Folders inside are brought up one by one, as neither paths nor descriptors reach any depth.
+/// Removes a folder of any depth with its content, even if subfolders are inaccessible to their owner. Links are not
+/// followed. Subfolders are moved up one by one, because neither paths nor descriptors reach any depth.
 #[expect(clippy::disallowed_methods, reason = "this is the door: our own folders")]
 fn remove_whole(folder: &Path) -> io::Result<()> {
     let open = |path: &Path| match is_open(path) {
@@ -147,19 +146,19 @@ fn is_open(folder: &Path) -> bool {
     folder.symlink_metadata().is_ok_and(|found| found.mode() & PRIVATE_FOLDER == PRIVATE_FOLDER)
 }
 
-/// Removes what nobody works in any more.
+/// Removes folders that are no longer in use.
 #[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "this is the door: our own folders")]
 fn clear_away(folder: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name();
         let is_ours = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
-        // It may be gone by now.
+        // It may already be gone.
         let Ok(found) = entry.metadata() else { continue };
         if !is_ours || !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() {
             continue;
         }
-        // A program of the same user may have closed it. Another process of ours may be faster.
+        // A program of the same user may have locked it, or another process of ours may be faster.
         if !is_open(&entry.path()) {
             drop(change_mode(&entry.path(), &entry.path(), |mode| mode | PRIVATE_FOLDER));
         }
@@ -174,7 +173,7 @@ fn clear_away(folder: &Path) -> io::Result<()> {
 
 impl Drop for WorkFolder {
     fn drop(&mut self) {
-        // What cannot be removed now is a leftover for the next one.
+        // A later process removes what cannot be removed now.
         drop(remove_whole(&self.path));
     }
 }
@@ -187,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_goes_with_whoever_did_it_and_leftovers_with_the_next() {
+    fn a_folder_is_removed_on_drop_and_leftovers_by_the_next_one() {
         let home = tempfile::tempdir().unwrap();
         let folders = Folders { config: home.path().to_owned(), data: home.path().join("data") };
         let names = || std::fs::read_dir(&folders.data).unwrap().count();

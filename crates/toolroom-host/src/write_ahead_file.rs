@@ -1,9 +1,8 @@
-//! Lines that a process has promised to keep, until they are where they belong.
+//! The write-ahead file: lines of acknowledged rows until they are in the database.
 //!
-//! Adding one costs a copy to memory that belongs to a file, or a write to it where that cannot be, and what was added
-//! outlives the process. There are two parts: while the lines of one are brought where they belong, new ones go to the
-//! other. A process that ends in order empties and removes both. One that is killed leaves them behind, for whoever comes
-//! next.
+//! Appending costs a copy to mapped memory, or a write where mapping is not possible, and the lines survive the process.
+//! There are two parts: while the lines of one are committed, new ones go to the other. A process that shuts down empties
+//! and removes both. A killed process leaves them for the next one.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
@@ -15,23 +14,23 @@ use rustix::fs::{FallocateFlags, fallocate};
 
 use crate::memory_map::MemoryMap;
 
-/// What the two parts of an inbox end with.
+/// The suffixes of the two parts.
 const PARTS: [&str; 2] = ["0", "1"];
 
-/// What a part is called while nobody holds it yet.
+/// The suffix of a part before it is locked.
 const UNFINISHED: &str = "new";
 
-/// The most that a part holds.
+/// Capacity of a part.
 pub const PART_BYTES: usize = 4 * 1024 * 1024;
 
-/// As much of a part as tells one filling from the next: each line begins with a name of its own.
+/// The prefix that distinguishes one filling of a part from the next: each line begins with a unique id.
 const BEGINNING: usize = 64;
 
-/// How long somebody who wants to read waits for what others have promised, and how often they look.
-const PATIENCE: Duration = Duration::from_millis(500);
-const LOOK_EVERY: Duration = Duration::from_millis(2);
+/// How long a reader waits for lines of other processes, and how often it checks.
+const TIMEOUT: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// The inbox of this process.
+/// The write-ahead file of this process.
 #[derive(Debug)]
 pub struct WriteAheadFile {
     parts: [Part; 2],
@@ -45,7 +44,7 @@ struct Part {
     room: Mutex<PartState>,
 }
 
-/// Where lines go: the file in memory, if that can be, and how much of it is used.
+/// The mapped file, if possible, and how much of it is used.
 #[derive(Debug)]
 struct PartState {
     mapped: Option<MemoryMap>,
@@ -53,10 +52,10 @@ struct PartState {
 }
 
 impl WriteAheadFile {
-    /// An inbox in `folder`, which is made if it is missing.
+    /// Creates the file in `folder`, which is created if missing.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// If it cannot be created.
     #[expect(clippy::disallowed_types, reason = "this is the door: files of our own folder")]
     pub fn open(folder: &Path) -> io::Result<Self> {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -67,10 +66,10 @@ impl WriteAheadFile {
         Ok(Self { parts: [first?, second?] })
     }
 
-    /// Adds lines to one of the two parts.
+    /// Appends lines to one of the parts.
     ///
     /// # Errors
-    /// When they cannot be written; a piece of them may then be.
+    /// If they cannot be written; the part may then end with an incomplete line.
     pub fn append(&self, part: usize, lines: &[u8]) -> io::Result<()> {
         let part = self.part(part)?;
         let mut room = part.room();
@@ -83,10 +82,10 @@ impl WriteAheadFile {
         Ok(())
     }
 
-    /// Empties one of them.
+    /// Empties a part.
     ///
     /// # Errors
-    /// When it cannot be emptied.
+    /// If it cannot be emptied.
     pub fn clear(&self, part: usize) -> io::Result<()> {
         let part = self.part(part)?;
         let mut room = part.room();
@@ -99,7 +98,7 @@ impl WriteAheadFile {
         Ok(())
     }
 
-    /// Removes what is empty. What is still in the other is for the next one.
+    /// Removes empty parts. Others stay for the next process.
     #[expect(clippy::disallowed_methods, reason = "this is the door: files of our own folder")]
     pub fn close(&self) {
         for part in &self.parts {
@@ -121,7 +120,7 @@ impl Drop for WriteAheadFile {
 }
 
 impl Part {
-    /// Locked before it has its name: whoever finds it by name finds it held.
+    /// Locked before it gets its name, so that other processes always find it locked.
     #[expect(
         clippy::disallowed_methods,
         clippy::disallowed_types,
@@ -137,7 +136,7 @@ impl Part {
             drop(std::fs::remove_file(&unfinished));
             return Err(error);
         }
-        // Without it, each line is written to the file.
+        // Without mapped memory, each line is written to the file.
         let mapped = in_memory(&file).ok();
         if mapped.is_none() {
             file.set_len(0)?;
@@ -150,29 +149,29 @@ impl Part {
     }
 }
 
-/// The room of a new part, given to it beforehand: a disk that is full later does not matter.
+/// Allocates and maps a new part, so that a full disk cannot affect it later.
 #[expect(clippy::disallowed_types, reason = "this is the door: files of our own folder")]
 fn in_memory(file: &std::fs::File) -> io::Result<MemoryMap> {
     fallocate(file, FallocateFlags::empty(), 0, PART_BYTES as u64)?;
-    MemoryMap::of(file, PART_BYTES)
+    MemoryMap::map(file, PART_BYTES)
 }
 
-/// A part that somebody left behind.
+/// A part left behind by a dead process.
 #[expect(clippy::disallowed_types, reason = "this is the door: files of our own folder")]
 #[derive(Debug)]
 pub struct OrphanedFile {
     path: PathBuf,
-    /// Keeps others from taking it, too.
+    /// Keeps other processes from taking it too.
     _held: std::fs::File,
-    /// What is in it.
+    /// Its content.
     pub lines: Vec<u8>,
 }
 
 impl OrphanedFile {
-    /// Everything in `folder` whose process is gone, or why a part of it cannot be read.
+    /// All parts in `folder` of dead processes, or errors for unreadable ones.
     ///
     /// # Errors
-    /// When the folder cannot be read.
+    /// If the folder cannot be read.
     pub fn find_all(folder: &Path) -> io::Result<Vec<io::Result<Self>>> {
         Ok(parts(folder)?.into_iter().filter_map(|path| Self::take(path).transpose()).collect())
     }
@@ -181,27 +180,27 @@ impl OrphanedFile {
     fn take(path: PathBuf) -> io::Result<Option<Self>> {
         let mut file = match std::fs::OpenOptions::new().read(true).write(true).open(&path) {
             Ok(file) => file,
-            // Somebody was faster.
+            // Another process was faster.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
         match file.try_lock() {
             Ok(()) => {}
-            // Its process lives.
+            // Its process is alive.
             Err(std::fs::TryLockError::WouldBlock) => return Ok(None),
             Err(std::fs::TryLockError::Error(error)) => return Err(error),
         }
         let mut lines = Vec::new();
         file.read_to_end(&mut lines)?;
-        // What was never used is zero.
+        // Unused space is zero.
         lines.truncate(memchr::memchr(0, &lines).unwrap_or(lines.len()));
         Ok(Some(Self { path, _held: file, lines }))
     }
 
-    /// Everything in it is where it belongs.
+    /// Removes it, once its lines are committed.
     ///
     /// # Errors
-    /// When it cannot be removed.
+    /// If it cannot be removed.
     #[expect(clippy::disallowed_methods, reason = "this is the door: files of our own folder")]
     pub fn remove(self) -> io::Result<()> {
         match std::fs::remove_file(&self.path) {
@@ -211,19 +210,19 @@ impl OrphanedFile {
     }
 }
 
-/// Waits until what others have promised so far is where it belongs, but not for long.
+/// Waits until other processes have committed their current lines, up to a short timeout.
 pub async fn wait_for_other_processes(folder: &Path) {
-    // Whoever cannot look does not wait.
+    // If the folder is unreadable, there is no wait.
     let mut awaited: Vec<_> = parts(folder).unwrap_or_default().into_iter().filter_map(beginning).collect();
     let mut waited = Duration::ZERO;
-    while !awaited.is_empty() && waited < PATIENCE {
-        tokio::time::sleep(LOOK_EVERY).await;
-        waited += LOOK_EVERY;
+    while !awaited.is_empty() && waited < TIMEOUT {
+        tokio::time::sleep(POLL_INTERVAL).await;
+        waited += POLL_INTERVAL;
         awaited.retain(|(path, first)| beginning(path.clone()).is_some_and(|(_, now)| now == *first));
     }
 }
 
-/// How a part begins that has something in it.
+/// The prefix of a non-empty part.
 #[expect(clippy::disallowed_types, reason = "this is the door: files of our own folder")]
 fn beginning(path: PathBuf) -> Option<(PathBuf, Vec<u8>)> {
     let file = std::fs::File::open(&path).ok()?;
@@ -253,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_behind_is_found_once_its_process_is_gone() {
+    fn orphaned_lines_are_found_once_their_process_is_dead() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("inbox");
         assert!(OrphanedFile::find_all(&path).unwrap().is_empty(), "no folder, nothing in it");
@@ -265,7 +264,7 @@ mod tests {
         inbox.clear(1).unwrap();
         drop(inbox);
         let left = OrphanedFile::find_all(&path).unwrap();
-        assert!(OrphanedFile::find_all(&path).unwrap().is_empty(), "somebody has taken it");
+        assert!(OrphanedFile::find_all(&path).unwrap().is_empty(), "already taken");
         let left: Vec<OrphanedFile> = left.into_iter().map(Result::unwrap).collect();
         let lines: Vec<_> = left.iter().map(|left| left.lines.as_slice()).collect();
         assert_eq!(lines, [b"one\ntwo\n"]);
@@ -276,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn where_it_cannot_be_in_memory_each_line_is_written_to_the_file() {
+    fn without_mapped_memory_each_line_is_written_to_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let inbox = WriteAheadFile::open(folder.path()).unwrap();
         for part in &inbox.parts {
@@ -295,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_is_full_takes_nothing_more_until_it_is_emptied() {
+    fn a_full_part_accepts_no_lines_until_it_is_emptied() {
         let folder = tempfile::tempdir_in("/dev/shm").unwrap();
         let inbox = WriteAheadFile::open(folder.path()).unwrap();
         assert!(inbox.parts.iter().all(|part| part.room().mapped.is_some()), "it is in memory there");
@@ -310,7 +309,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_reads_waits_for_what_was_promised_before() {
+    async fn a_reader_waits_for_lines_appended_before() {
         let folder = tempfile::tempdir().unwrap();
         wait_for_other_processes(&folder.path().join("missing")).await;
         let inbox = WriteAheadFile::open(folder.path()).unwrap();
@@ -324,13 +323,13 @@ mod tests {
                 began.elapsed()
             },
             async {
-                tokio::time::sleep(3 * LOOK_EVERY).await;
+                tokio::time::sleep(3 * POLL_INTERVAL).await;
                 inbox.clear(0).unwrap();
                 inbox.append(0, b"two\n").unwrap();
             }
         );
-        assert!((3 * LOOK_EVERY..PATIENCE).contains(&waited), "{waited:?}");
+        assert!((3 * POLL_INTERVAL..TIMEOUT).contains(&waited), "{waited:?}");
         wait_for_other_processes(folder.path()).await;
-        assert!(began.elapsed() - waited >= PATIENCE, "who never keeps a promise is not waited for");
+        assert!(began.elapsed() - waited >= TIMEOUT, "who never keeps a promise is not waited for");
     }
 }

@@ -17,7 +17,7 @@ use std::time::Instant;
 use measure::{Bar, Measure, median, report};
 use serde_json::{Value, json};
 use toolroom::model::{
-    Block, Message, ModelCallId, ModelError, ModelErrorKind, ModelRequest, Offered, Role, SystemPrompt,
+    Block, Message, ModelCallId, ModelError, ModelErrorKind, ModelRequest, OfferedTool, Role, SystemPrompt,
     ToolUse,
 };
 use toolroom_host::sse::Reader;
@@ -117,7 +117,7 @@ fn conversation() -> ModelRequest {
             Message::assistant(vec![Block::text("It is clear, as it was yesterday.")]),
         ]
     };
-    let tool = |at: usize| Offered {
+    let tool = |at: usize| OfferedTool {
         name: format!("tool_{at}"),
         description: "Does one thing, and does it well.".to_owned(),
         parameters: Arc::new(

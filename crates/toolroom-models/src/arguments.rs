@@ -1,8 +1,8 @@
-//! The arguments of a call, for vendors that want them as an object.
+//! Call arguments for vendors that require an object.
 
 use serde_json::{Map, Value, json};
 
-/// Arguments as an object. What is none is shown to the model as it wrote it: the result says what is wrong with it.
+/// Arguments as an object. Invalid arguments are wrapped unchanged, because the result explains the problem.
 pub(crate) fn as_object(arguments: &str) -> Value {
     match serde_json::from_str::<Map<String, Value>>(arguments) {
         Ok(arguments) => Value::Object(arguments),
@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_a_model_wrote_becomes_an_object() {
+    fn all_arguments_become_an_object() {
         assert_eq!(as_object("{\"b\": 1, \"a\": 2}").to_string(), "{\"b\":1,\"a\":2}");
         assert_eq!(as_object(" "), json!({}));
         assert_eq!(as_object("[1]"), json!({ "not_an_object": "[1]" }));

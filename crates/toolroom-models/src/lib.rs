@@ -1,9 +1,8 @@
 //! The model wire formats of Toolroom: OpenAI-compatible, Anthropic and Gemini, with vendors as data, and the
 //! offline model.
 //!
-//! A wire is a folder that translates: [`wire::Wire`] from the kernel's words to a body and from a stream of events to an
-//! answer. It is pure; sending is done by one client for all of them. The offline model answers by rules and sends
-//! nothing. None of them ever runs a tool.
+//! A [`wire::Wire`] encodes requests and decodes streams of events. It is pure; one HTTP client sends for all wires. The
+//! offline model answers by rules and sends nothing. None of them runs a tool.
 
 #![forbid(unsafe_code)]
 

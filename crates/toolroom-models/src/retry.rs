@@ -1,7 +1,7 @@
-//! Asking once more, where that may help.
+//! Retries of model requests with exponential back-off.
 //!
-//! Only asking is repeated: nothing a model calls has run before its answer is whole. What passes by itself is tried
-//! again a few times, each time after a longer wait; what the vendor says about when is heeded.
+//! Only transient errors are retried. A retry is safe, because tools run only after a complete answer. A vendor's
+//! `retry-after` is respected.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -12,23 +12,23 @@ use tokio_util::sync::CancellationToken;
 use toolroom::BoxFuture;
 use toolroom::model::{Answer, Model, ModelError, ModelErrorKind, ModelEvent, ModelRequest};
 
-/// How much is tried.
+/// How often and when to retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
-    /// Tries after the first one.
-    pub again: u32,
-    /// The wait before the second try; it doubles with each further one.
+pub struct RetryPolicy {
+    /// Retries after the first try.
+    pub retries: u32,
+    /// The delay before the first retry; doubles with each further one.
     pub base: Duration,
-    /// The longest wait of our own choice.
+    /// The longest delay of the back-off.
     pub cap: Duration,
-    /// The longest wait a vendor may ask for. If it asks for more, nobody waits.
+    /// The longest delay a vendor may ask for; fails at once if it asks for more.
     pub longest: Duration,
 }
 
-impl Default for Patience {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
-            again: 2,
+            retries: 2,
             base: Duration::from_secs(1),
             cap: Duration::from_secs(30),
             longest: Duration::from_secs(60),
@@ -36,37 +36,37 @@ impl Default for Patience {
     }
 }
 
-/// A model that is asked again when something passes by itself.
-pub struct Patient {
+/// A model with retries after transient errors.
+pub struct RetryingModel {
     model: Arc<dyn Model>,
-    patience: Patience,
+    policy: RetryPolicy,
 }
 
-impl Patient {
-    /// The same model, asked with the usual patience.
+impl RetryingModel {
+    /// Wraps a model with the default policy.
     #[must_use]
     pub fn new(model: Arc<dyn Model>) -> Self {
-        Self::with(model, Patience::default())
+        Self::with(model, RetryPolicy::default())
     }
 
-    /// The same model, asked with this patience.
+    /// Wraps a model with a policy.
     #[must_use]
-    pub fn with(model: Arc<dyn Model>, patience: Patience) -> Self {
-        Self { model, patience }
+    pub fn with(model: Arc<dyn Model>, policy: RetryPolicy) -> Self {
+        Self { model, policy }
     }
 }
 
-impl Patience {
-    /// How long to wait after the try of this number failed, counted from 0.
-    fn wait(&self, tried: u32, asked_for: Option<Duration>, jitter: f64) -> Duration {
+impl RetryPolicy {
+    /// The delay after the failed try of this number, counted from 0.
+    fn delay(&self, tried: u32, asked_for: Option<Duration>, jitter: f64) -> Duration {
         let doubled = self.base.saturating_mul(2_u32.saturating_pow(tried)).min(self.cap);
-        // Up to a quarter more, so that those who failed together do not come back together.
+        // Jitter of up to a quarter, so that clients that failed together do not retry together.
         let ours = doubled.mul_f64(1.0 + jitter / 4.0).min(self.cap);
         ours.max(asked_for.unwrap_or_default())
     }
 }
 
-impl Model for Patient {
+impl Model for RetryingModel {
     fn name(&self) -> &str {
         self.model.name()
     }
@@ -74,25 +74,25 @@ impl Model for Patient {
     fn ask<'a>(
         &'a self,
         request: &'a ModelRequest,
-        told: &'a mut (dyn FnMut(ModelEvent) + Send),
+        on_event: &'a mut (dyn FnMut(ModelEvent) + Send),
         cancellation: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<Answer, ModelError>> {
         Box::pin(async move {
             let mut tried = 0;
             loop {
-                let error = match self.model.ask(request, told, cancellation).await {
+                let error = match self.model.ask(request, on_event, cancellation).await {
                     Ok(answer) => return Ok(answer),
                     Err(error) => error,
                 };
-                if !error.kind.is_transient() || tried >= self.patience.again || cancellation.is_cancelled() {
+                if !error.kind.is_transient() || tried >= self.policy.retries || cancellation.is_cancelled() {
                     return Err(error);
                 }
-                if let Some(after) = error.retry_after.filter(|after| *after > self.patience.longest) {
+                if let Some(after) = error.retry_after.filter(|after| *after > self.policy.longest) {
                     return Err(later(error, after));
                 }
-                let after = self.patience.wait(tried, error.retry_after, chance());
+                let after = self.policy.delay(tried, error.retry_after, chance());
                 tried += 1;
-                told(ModelEvent::Again { reason: error.message.clone(), after });
+                on_event(ModelEvent::Again { reason: error.message.clone(), after });
                 tokio::select! {
                     biased;
                     () = cancellation.cancelled() => {
@@ -105,7 +105,7 @@ impl Model for Patient {
     }
 }
 
-/// The error, with when to come back.
+/// Adds when to retry to the message.
 fn later(mut error: ModelError, after: Duration) -> ModelError {
     let seconds = after.as_secs();
     let when = match seconds {
@@ -113,11 +113,11 @@ fn later(mut error: ModelError, after: Duration) -> ModelError {
         120..=7_199 => format!("{} min", seconds.div_ceil(60)),
         _ => format!("{} h", seconds.div_ceil(3_600)),
     };
-    error.message = format!("{}; it can be asked again in {when}", error.message);
+    error.message = format!("{}; retry in {when}", error.message);
     error
 }
 
-/// A number from 0 to 1. The keys of the standard library's hash maps are random, which is enough here.
+/// A random number from 0 to 1, from the random keys of the standard library's hash maps.
 fn chance() -> f64 {
     let bits = RandomState::new().hash_one(()) >> 40;
     // 24 bits fit into a float exactly.

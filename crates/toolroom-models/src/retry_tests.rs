@@ -55,7 +55,7 @@ struct Outcome {
 
 async fn ask(script: Vec<Result<(), ModelError>>, cancellation: &CancellationToken) -> Outcome {
     let model = Arc::new(Scripted { script: Mutex::new(script), asked: AtomicU32::new(0) });
-    let patient = Patient::new(Arc::<Scripted>::clone(&model));
+    let patient = RetryingModel::new(Arc::<Scripted>::clone(&model));
     assert_eq!(patient.name(), "test/scripted");
     let mut told = Vec::new();
     let began = Instant::now();
@@ -123,7 +123,7 @@ async fn the_vendors_wait_is_heeded_unless_it_is_too_long() {
     let outcome = asked(vec![wait(200)]).await;
     assert_eq!((outcome.asked, outcome.took), (1, Duration::ZERO));
     let error = outcome.answered.unwrap_err();
-    assert_eq!(error.message, "slow down; it can be asked again in 4 min");
+    assert_eq!(error.message, "slow down; retry in 4 min");
     assert_eq!(error.retry_after, Some(Duration::from_secs(200)));
 }
 
@@ -143,8 +143,8 @@ async fn whoever_stops_does_not_wait() {
 
 #[test]
 fn waits_grow_and_stay_below_the_cap() {
-    let patience = Patience::default();
-    let seconds = |tried, jitter| patience.wait(tried, None, jitter).as_secs_f64();
+    let policy = RetryPolicy::default();
+    let seconds = |tried, jitter| policy.delay(tried, None, jitter).as_secs_f64();
     assert_eq!([seconds(0, 0.0), seconds(1, 0.0), seconds(2, 1.0)], [1.0, 2.0, 5.0]);
     assert_eq!([seconds(10, 1.0), seconds(100, 0.5)], [30.0, 30.0]);
     for _ in 0..100 {

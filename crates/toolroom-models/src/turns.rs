@@ -1,19 +1,18 @@
-//! A conversation in the order that strict vendors insist on.
+//! Normalizes a conversation for strict vendors.
 //!
-//! Roles take turns, a turn with calls is followed by exactly their results, and nothing empty is said. What cannot be
-//! brought into that order (a call that was cancelled, a result whose call was cut off) is left out: with it, the vendor
-//! would refuse the whole conversation.
+//! Roles alternate, a turn with calls is followed by exactly their results, and there are no empty turns. Calls without
+//! results and results without calls are left out, because vendors would reject the whole conversation.
 
 use std::borrow::Borrow;
 use std::collections::HashSet;
 
 use toolroom::model::{Block, Message, ModelCallId, Role};
 
-/// What one side says until the other one does.
+/// Consecutive messages of one role.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Turn<'a> {
     pub(crate) role: Role,
-    /// Results stand first, in the order of their calls.
+    /// Results come first, in the order of their calls.
     pub(crate) blocks: Vec<&'a Block>,
 }
 
@@ -35,7 +34,7 @@ pub(crate) fn turns<M: Borrow<Message>>(messages: &[M]) -> Vec<Turn<'_>> {
                 _ => true,
             })
             .collect();
-        // Thoughts alone are no turn.
+        // Reasoning alone is not a turn.
         if blocks.iter().any(|block| !matches!(block, Block::Reasoning { .. })) {
             ordered.push(Turn { role: turn.role, blocks });
         }
@@ -46,8 +45,7 @@ pub(crate) fn turns<M: Borrow<Message>>(messages: &[M]) -> Vec<Turn<'_>> {
     joined(ordered)
 }
 
-/// The results of a turn's calls, wherever they stand behind it. An id may be used again by a later turn: what stands
-/// behind that one is its own.
+/// The results of a turn's calls in later turns, up to the next turn that uses the same id.
 fn answers<'a>(spoken: &[Turn<'a>], at: usize) -> Vec<&'a Block> {
     let Some((turn, later)) = spoken.get(at..).and_then(<[_]>::split_first) else { return Vec::new() };
     if turn.role != Role::Assistant {
@@ -174,7 +172,7 @@ mod tests {
     proptest! {
         #![proptest_config(cases(256))]
         #[test]
-        fn whatever_happened_a_strict_vendor_accepts_it(
+        fn a_strict_vendor_accepts_every_conversation(
             said in prop::collection::vec((any::<bool>(), prop::collection::vec((0_u8..4, "[a-d]"), 0..4)), 0..12),
         ) {
             let messages: Vec<Message> = said.iter().map(|(assistant, blocks)| Message {

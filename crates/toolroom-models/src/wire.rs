@@ -1,4 +1,4 @@
-//! What every wire format offers.
+//! The interface of wire formats.
 
 use std::sync::Arc;
 
@@ -18,40 +18,40 @@ pub trait Wire: Send + Sync {
     /// Reads one streamed answer.
     fn decoder(&self, terms: &Terms) -> Box<dyn Decoder>;
 
-    /// What a response without success says.
+    /// The error of a response without success.
     fn refusal(&self, status: u16, body: &str) -> ModelError {
-        refusal::of_response(status, body)
+        refusal::from_response(status, body)
     }
 }
 
 /// Reads the events of one streamed answer.
 pub trait Decoder: Send {
-    /// Takes the next event in. The same events give the same answer, however their bytes were cut on the way.
+    /// Takes the next event.
     fn event(
         &mut self,
         event: &toolroom_host::sse::Event,
-        told: &mut dyn FnMut(ModelEvent),
+        on_event: &mut dyn FnMut(ModelEvent),
     ) -> Result<(), ModelError>;
 
-    /// Whether the vendor has said that nothing more comes. Some never say so: their stream just ends.
+    /// Whether the vendor has marked the end. Some streams just end.
     fn is_complete(&self) -> bool;
 
     /// The answer, once the stream has ended. A stream that broke off is an error.
     fn finish(self: Box<Self>) -> Result<Answer, ModelError>;
 }
 
-/// What is known about the model that is asked, and what its vendor does differently.
+/// The model of a request and its vendor's quirks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Terms {
     /// The model as its vendor names it.
     pub model: String,
-    /// Who may have opaque parts back: the vendor's name.
+    /// The owner of opaque parts: the vendor's name.
     pub owner: Arc<str>,
-    /// What the vendor does differently.
+    /// The vendor's quirks.
     pub quirks: Quirks,
 }
 
-/// What vendors of the same wire format do differently. The default is the format as its inventor has it.
+/// Differences between vendors of one wire format. The default is the original vendor's behaviour.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[expect(
@@ -59,49 +59,49 @@ pub struct Terms {
     reason = "each is a fact about a vendor, and none follows from another"
 )]
 pub struct Quirks {
-    /// What becomes of thoughts when the conversation is sent again.
+    /// Whether reasoning is sent back.
     pub reasoning: ReasoningEcho,
-    /// The most tokens are called `max_completion_tokens`.
+    /// The limit of output tokens is called `max_completion_tokens`.
     pub max_completion_tokens: bool,
     /// Arguments of calls are JSON objects, not text.
     pub arguments_as_object: bool,
     /// The stream has no usage unless asked for with `stream_options`.
     pub usage_on_request: bool,
-    /// `tool_choice` is not understood.
+    /// `tool_choice` is not supported.
     pub no_tool_choice: bool,
-    /// Encrypted thoughts must not be asked for: the model has none.
+    /// The model has no encrypted reasoning, and a request for it fails.
     pub no_encrypted_reasoning: bool,
-    /// Most tokens of an answer where the format wants a bound and the request names none.
+    /// The default limit of output tokens, if the format requires one.
     pub default_max_tokens: Option<u32>,
-    /// Ids of calls are nine letters and digits.
+    /// Call ids must be nine letters and digits.
     pub short_call_ids: bool,
-    /// A temperature is refused.
+    /// A temperature is rejected.
     pub no_temperature: bool,
-    /// Schemas are kept to the letter where they are written in the way this needs.
+    /// Strict schemas are supported.
     pub strict_schemas: bool,
     /// Parameters of tools are a subset of OpenAPI 3.0, not JSON Schema.
     pub openapi_parameters: bool,
 }
 
-/// What becomes of thoughts when the conversation is sent again.
+/// Whether reasoning is sent back with the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReasoningEcho {
-    /// They are left out: vendors that do not know them refuse them.
+    /// Left out, because vendors without reasoning reject it.
     #[default]
     Strip,
-    /// They are sent back with turns that hold calls.
+    /// Sent back with turns that have calls.
     WithCalls,
-    /// They are always sent back.
+    /// Always sent back.
     Always,
 }
 
-/// The temperature of a request, where the model takes one.
+/// The temperature of a request, if the model accepts one.
 pub(crate) fn temperature(request: &ModelRequest, terms: &Terms) -> Option<f64> {
     request.temperature.filter(|temperature| temperature.is_finite() && !terms.quirks.no_temperature)
 }
 
-/// A name as one part of a path: it must not lead anywhere else.
+/// A name as one escaped path segment.
 pub(crate) fn escaped(name: &str) -> String {
     let mut path = String::with_capacity(name.len());
     for byte in name.bytes() {

@@ -14,13 +14,13 @@ use toolroom_host::files::Projects;
 use toolroom_host::process::Supervisor;
 use toolroom_host::shell::{Interpreter, Shells};
 use toolroom_host::ssh::SshHome;
-use toolroom_tools::builtin::calendar::{Calendars, NoCalendars};
+use toolroom_tools::builtin::create_calendar_event::{Calendars, NoCalendars};
 use toolroom_tools::builtin::doctor::Checkup;
-use toolroom_tools::builtin::location::LocationService;
-use toolroom_tools::builtin::shell::{CommandTerms, Lasting};
+use toolroom_tools::builtin::get_location_from_ip::LocationService;
+use toolroom_tools::builtin::shell::{CommandPolicy, ConversationResources};
 use toolroom_tools::builtin::web::Web;
-use toolroom_tools::builtin::web_search::{Engines, NoEngines};
-use toolroom_tools::builtin::{self, Surroundings};
+use toolroom_tools::builtin::web_search::{NoSearchEngines, SearchEngines};
+use toolroom_tools::builtin::{self, ToolDependencies};
 
 use crate::config::Openings;
 
@@ -28,14 +28,14 @@ use crate::config::Openings;
 #[derive(Default)]
 pub(crate) struct Doors {
     pub(crate) checkup: Option<Arc<dyn Checkup>>,
-    pub(crate) commands: CommandTerms,
+    pub(crate) commands: CommandPolicy,
     pub(crate) files: Option<Arc<Projects>>,
     pub(crate) memories: Option<Arc<dyn Memories>>,
-    pub(crate) lasting: Option<Arc<Lasting>>,
+    pub(crate) conversation_resources: Option<Arc<ConversationResources>>,
     pub(crate) spending: Option<Arc<dyn Spending>>,
     pub(crate) ssh: Option<Arc<SshHome>>,
     pub(crate) openings: Openings,
-    pub(crate) engines: Option<Arc<dyn Engines>>,
+    pub(crate) engines: Option<Arc<dyn SearchEngines>>,
     pub(crate) location: LocationService,
     pub(crate) calendars: Option<Arc<dyn Calendars>>,
 }
@@ -51,7 +51,7 @@ pub(crate) fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
         checkup,
         commands,
         files,
-        lasting,
+        conversation_resources,
         memories,
         spending,
         ssh,
@@ -73,8 +73,9 @@ pub(crate) fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
     });
     let supervisor = Supervisor::new(environment::own_program());
     let shells = || Shells::new(supervisor.clone(), Interpreter::detect());
-    let around = Surroundings {
-        lasting: lasting.unwrap_or_else(|| Arc::new(Lasting::new(shells()))),
+    let around = ToolDependencies {
+        conversation_resources: conversation_resources
+            .unwrap_or_else(|| Arc::new(ConversationResources::new(shells()))),
         artifacts: Arc::clone(&storage) as _,
         memories,
         spending,
@@ -84,7 +85,7 @@ pub(crate) fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
         catalog: Arc::downgrade(&catalog),
         checkup,
         clock: Arc::new(SystemClock),
-        engines: engines.unwrap_or_else(|| Arc::new(NoEngines)),
+        engines: engines.unwrap_or_else(|| Arc::new(NoSearchEngines)),
         location,
         calendars: calendars.unwrap_or_else(|| Arc::new(NoCalendars)),
         commands,
@@ -94,7 +95,7 @@ pub(crate) fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
         web: Arc::new(web),
     };
     catalog.register_all(None, builtin::all(&around)?)?;
-    let machine = builtin::of_this_machine(&around)?;
+    let machine = builtin::of_local_machine(&around)?;
     catalog.register_all(Some(&ProjectId::default()), machine.clone())?;
     register(&catalog)?;
     Ok((catalog, machine))

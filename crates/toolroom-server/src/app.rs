@@ -27,17 +27,19 @@ use toolroom_host::shell::{Interpreter, Shells};
 use toolroom_host::ssh::SshHome;
 use toolroom_store::Store;
 use toolroom_tools::builtin::doctor::Checkup;
-use toolroom_tools::builtin::location::LocationService;
-use toolroom_tools::builtin::shell::{CommandTerms, Lasting};
+use toolroom_tools::builtin::get_location_from_ip::LocationService;
+use toolroom_tools::builtin::shell::{CommandPolicy, ConversationResources};
 use toolroom_tools::mcp::Gateway;
 
 use crate::all_tools::{Doors, full_catalog};
 use crate::calendar::{self, ConfiguredCalendar};
-use crate::config::{Compiled, Config, FileKeys, Folder, Loaded, LocationKeys, PolicyKeys, Sources, Trust};
+use crate::config::{
+    CompiledConfig, Config, FileKeys, Folder, LoadedConfig, LocationKeys, PolicyKeys, Sources, Trust,
+};
 use crate::database::{
     DATABASE, LockedStore, open_store, open_store_with_write_ahead, replay_orphaned_files,
 };
-use crate::examination::Examination;
+use crate::doctor::Doctor;
 use crate::gateway::gateway;
 use crate::machine::Machine;
 use crate::metrics::Figures;
@@ -76,13 +78,13 @@ pub struct App {
     /// Secrets and the master key.
     pub vault: Arc<Vault>,
     /// The configuration, and where each value comes from.
-    pub config: Loaded,
+    pub config: LoadedConfig,
     /// Where its files are.
     pub sources: Sources,
     /// Where everything is kept.
     pub folders: Folders,
     /// Shells and programs that outlive a call.
-    lasting: Arc<Lasting>,
+    conversation_resources: Arc<ConversationResources>,
     /// What is counted while it stays.
     pub(crate) figures: Arc<Figures>,
     /// The tools that reach into this machine.
@@ -119,38 +121,39 @@ impl App {
         let sources = Sources::find(&folders);
         let read = sources.read()?;
         // What is wrong does not depend on trust, so it is told before anything is opened or made.
-        let mut compiled = Compiled::of(&read.layers(Trust::Missing, flags))?;
+        let mut compiled = CompiledConfig::of(&read.layers(Trust::Missing, flags))?;
         let LockedStore { store, lock: place } = match stay {
             Stay::Long => open_store_with_write_ahead(&folders).await?,
             Stay::Short => open_store(&folders).await?,
         };
         let trust = read.trust(&store).await?;
         if trust == Trust::Given {
-            compiled = Compiled::of(&read.layers(trust, flags))?;
+            compiled = CompiledConfig::of(&read.layers(trust, flags))?;
         }
-        let Compiled { loaded: config, policy, limits, openings } = compiled;
+        let CompiledConfig { loaded: config, policy, limits, openings } = compiled;
         let vault = Arc::new(Vault::new(folders.clone(), store.clone(), hides(&config)));
         let storage = Arc::new(store.clone());
         let file = FileId::from_path(&folders.data.join(DATABASE)).ok().flatten();
-        let checkup: Arc<dyn Checkup> = Arc::new(Examination::of_running(&folders, flags, &store, file));
+        let checkup: Arc<dyn Checkup> = Arc::new(Doctor::for_running(&folders, flags, &store, file));
         let supervisor = Supervisor::new(environment::own_program());
-        let lasting = Lasting::new(Shells::new(supervisor.clone(), Interpreter::detect()));
-        let lasting = Arc::new(match stay {
-            Stay::Long => lasting
+        let conversation_resources =
+            ConversationResources::new(Shells::new(supervisor.clone(), Interpreter::detect()));
+        let conversation_resources = Arc::new(match stay {
+            Stay::Long => conversation_resources
                 .with_programs(Background::new(supervisor), Arc::clone(&storage) as _)
                 .with_conversations(Arc::clone(&storage) as _),
-            Stay::Short => lasting,
+            Stay::Short => conversation_resources,
         });
         let files = Arc::new(projects(&folders, &config.config)?);
         let everywhere = openings.everywhere().to_vec();
-        let commands = command_terms(&folders, &config.config.policy);
+        let commands = command_policy(&folders, &config.config.policy);
         let disk_bytes = commands.disk_bytes;
         let doors = Doors {
             checkup: Some(Arc::clone(&checkup)),
             files: Some(Arc::clone(&files)),
             memories: Some(Arc::clone(&storage) as _),
             spending: Some(Arc::clone(&storage) as _),
-            lasting: Some(Arc::clone(&lasting)),
+            conversation_resources: Some(Arc::clone(&conversation_resources)),
             ssh: Some(Arc::new(SshHome::new(&folders.data.join(COMMANDS_HOME)))),
             commands,
             openings,
@@ -164,12 +167,12 @@ impl App {
         let (catalog, machine) = full_catalog(Arc::clone(&storage), limits, doors, register)?;
         let machine = Machine::new(machine, store.clone());
         let gateway = Arc::new(gateway(&folders, &files, &store, &vault, &catalog, &everywhere, disk_bytes));
-        gateway.settle().await?;
+        gateway.reconcile().await?;
         for UnreadableServer { name, why } in store.unreadable(&ProjectId::default()).await? {
             tracing::warn!(server = name, why, "the entry of a server cannot be read, and it is not used");
         }
         if stay == Stay::Long {
-            tokio::spawn(look_after(Arc::downgrade(&lasting), store.clone(), folders.clone()));
+            tokio::spawn(maintain(Arc::downgrade(&conversation_resources), store.clone(), folders.clone()));
             tokio::spawn(look_after_servers(Arc::downgrade(&gateway), gateway.outdated()));
         }
         let figures = Figures::new();
@@ -192,7 +195,7 @@ impl App {
             config,
             sources,
             folders,
-            lasting,
+            conversation_resources,
             figures,
             machine,
             gateway,
@@ -223,7 +226,7 @@ impl App {
     pub async fn delete_conversation(&self, scope: &Scope, id: &ConversationId) -> Result<bool, StepError> {
         let is_deleted = self.store.delete_conversation(scope, id).await?;
         if is_deleted {
-            self.lasting.close(&scope.project, id.as_str()).await?;
+            self.conversation_resources.close(&scope.project, id.as_str()).await?;
         }
         Ok(is_deleted)
     }
@@ -234,10 +237,10 @@ impl App {
     /// # Errors
     /// When the last write fails.
     pub async fn close(&self) -> anyhow::Result<()> {
-        self.lasting.close_ways_out();
+        self.conversation_resources.close_proxies();
         let last_looks = async {
             self.gateway.close().await;
-            self.lasting.look_after().await
+            self.conversation_resources.maintain().await
         };
         match tokio::time::timeout(LAST_LOOKS, last_looks).await {
             Ok(Ok(())) => {}
@@ -249,14 +252,14 @@ impl App {
 }
 
 /// Looks after what outlives calls, and what other processes left behind, as long as somebody has it.
-async fn look_after(lasting: Weak<Lasting>, store: Store, folders: Folders) {
+async fn maintain(conversation_resources: Weak<ConversationResources>, store: Store, folders: Folders) {
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
-        let Some(lasting) = lasting.upgrade() else { return };
-        if let Err(error) = lasting.look_after().await {
+        let Some(conversation_resources) = conversation_resources.upgrade() else { return };
+        if let Err(error) = conversation_resources.maintain().await {
             tracing::debug!(%error, "what outlives calls is looked after later");
         }
-        drop(lasting);
+        drop(conversation_resources);
         replay_orphaned_files(&store, &folders).await;
     }
 }
@@ -266,13 +269,13 @@ async fn look_after_servers(gateway: Weak<Gateway>, outdated: Arc<Notify>) {
     loop {
         drop(tokio::time::timeout(LOOK_EVERY, outdated.notified()).await);
         let Some(gateway) = gateway.upgrade() else { return };
-        if let Err(error) = gateway.look_after().await {
+        if let Err(error) = gateway.maintain().await {
             tracing::debug!(%error, "other servers are looked after later");
         }
     }
 }
 
-fn hides(config: &Loaded) -> Hides {
+fn hides(config: &LoadedConfig) -> Hides {
     let keys = &config.config.redaction;
     let variables = match keys.environment {
         true => environment::secret_variables(),
@@ -287,8 +290,8 @@ fn hides(config: &Loaded) -> Hides {
 }
 
 /// How commands are judged and confined.
-fn command_terms(folders: &Folders, policy: &PolicyKeys) -> CommandTerms {
-    CommandTerms {
+fn command_policy(folders: &Folders, policy: &PolicyKeys) -> CommandPolicy {
+    CommandPolicy {
         judged: policy.judging(),
         profile: policy.exec_sandbox.0.clone(),
         disk_bytes: policy.disk_bytes(),

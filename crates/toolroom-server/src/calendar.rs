@@ -7,9 +7,9 @@ use toolroom::redact::Secret;
 use toolroom::scope::ProjectId;
 use toolroom::tool::{ErrorKind, ToolError};
 use toolroom_host::environment;
-use toolroom_tools::builtin::calendar::{CalendarAccount, Calendars};
+use toolroom_tools::builtin::create_calendar_event::{CalendarAccount, Calendars};
 
-use crate::config::{CalendarKeys, KeyPlace, ServiceUrl};
+use crate::config::{CalendarKeys, SecretRef, ServiceUrl};
 use crate::vault::Vault;
 
 /// The calendar of this configuration, which is that of the owner's own project.
@@ -31,8 +31,8 @@ impl ConfiguredCalendar {
                 _ => Err(ToolError::tool("the calendar needs both `calendar.user` and `calendar.password`")),
             };
         };
-        if self.keys.url.as_ref().is_some_and(ServiceUrl::is_overheard) {
-            return Err(ToolError::tool(ServiceUrl::listened_to("the password", "calendar.url")));
+        if self.keys.url.as_ref().is_some_and(ServiceUrl::is_insecure) {
+            return Err(ToolError::tool(ServiceUrl::insecure_message("the password", "calendar.url")));
         }
         let key = self.vault.key(place, project).await.map_err(|error| {
             ToolError::new(ErrorKind::Tool, "the password of the calendar cannot be read").caused_by(error)
@@ -43,7 +43,10 @@ impl ConfiguredCalendar {
 }
 
 impl Calendars for ConfiguredCalendar {
-    fn of<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Option<CalendarAccount>, ToolError>> {
+    fn for_project<'a>(
+        &'a self,
+        project: &'a ProjectId,
+    ) -> BoxFuture<'a, Result<Option<CalendarAccount>, ToolError>> {
         Box::pin(async move {
             let Some(url) = self.keys.url.as_ref().filter(|_| *project == ProjectId::default()) else {
                 return Ok(None);
@@ -57,6 +60,6 @@ impl Calendars for ConfiguredCalendar {
 
 /// The password, if a variable holds it, to be hidden wherever it might be shown.
 pub(crate) fn password_of_variable(keys: &CalendarKeys) -> Option<Secret> {
-    let place = keys.password.as_ref().filter(|place| matches!(place, KeyPlace::Variable(_)))?;
+    let place = keys.password.as_ref().filter(|place| matches!(place, SecretRef::Variable(_)))?;
     place.key(&[], environment::variable).ok()
 }

@@ -1,6 +1,6 @@
-//! The `toolroom` command line, and the only place where the parts are joined ([`app`]).
+//! The `toolroom` command line and server. [`app`] is the only place that joins the other crates.
 //!
-//! The dashboard is a planned room of this crate; it will talk to [`app::App`] alone.
+//! The dashboard is planned as a module of this crate that uses only [`app::App`].
 
 #![forbid(unsafe_code)]
 
@@ -15,8 +15,8 @@ mod calls;
 mod cli;
 pub mod config;
 mod database;
+mod doctor;
 mod documents;
-mod examination;
 mod gateway;
 mod http;
 mod identity;

@@ -11,7 +11,7 @@ use toolroom_host::environment;
 use toolroom_models::directory::{Directory, Given, KeySetting, Vendor, VendorSettings, from_variables};
 use toolroom_models::vendor::ModelName;
 
-use crate::config::{Config, KeyPlace, Span, VendorKeys};
+use crate::config::{Config, SecretRef, Span, VendorKeys};
 use crate::vault::Vault;
 
 /// The vendors of this configuration and of the environment. What is configured goes before what variables say. Secrets
@@ -20,7 +20,7 @@ use crate::vault::Vault;
 /// # Errors
 /// When secrets are needed and cannot be read. A single one that is missing is told when its vendor is used.
 pub async fn directory(config: &Config, vault: &Vault, project: &ProjectId) -> anyhow::Result<Directory> {
-    let needs_secrets = |keys: &VendorKeys| matches!(keys.key, Some(KeyPlace::Secret(_)));
+    let needs_secrets = |keys: &VendorKeys| matches!(keys.key, Some(SecretRef::Secret(_)));
     let secrets = match config.vendors.iter().any(|said| needs_secrets(&said.keys)) {
         true => vault.secrets(project).await?,
         false => Vec::new(),
@@ -77,7 +77,7 @@ fn of_keys(
     }
 }
 
-fn key(place: &KeyPlace, secrets: &[Secret], look: &impl Fn(&str) -> Option<String>) -> KeySetting {
+fn key(place: &SecretRef, secrets: &[Secret], look: &impl Fn(&str) -> Option<String>) -> KeySetting {
     match place.key(secrets, look) {
         Ok(value) => KeySetting::Given(Given { value, from: place.to_string() }),
         Err(missing) => KeySetting::Missing(missing),

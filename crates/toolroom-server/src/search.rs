@@ -7,9 +7,9 @@ use toolroom::redact::Secret;
 use toolroom::scope::ProjectId;
 use toolroom::tool::{ErrorKind, ToolError};
 use toolroom_host::environment;
-use toolroom_tools::builtin::web_search::{Engine, EngineKind, Engines};
+use toolroom_tools::builtin::web_search::{EngineKind, SearchEngine, SearchEngines};
 
-use crate::config::{KeyPlace, SearchKeys, ServiceUrl};
+use crate::config::{SearchKeys, SecretRef, ServiceUrl};
 use crate::vault::Vault;
 
 /// The engines of this configuration, with the keys of whichever project asks.
@@ -23,15 +23,15 @@ impl ConfiguredEngines {
         Self { keys, vault }
     }
 
-    async fn engine(&self, kind: EngineKind, project: &ProjectId) -> anyhow::Result<Engine> {
+    async fn engine(&self, kind: EngineKind, project: &ProjectId) -> anyhow::Result<SearchEngine> {
         let said = self.keys.of(kind);
         let key = match key_place(&self.keys, kind) {
             Some(place) => self.vault.key(&place, project).await?.map(Some),
             None => Ok(None),
         };
         let key = match key {
-            Ok(Some(_)) if said.url.as_ref().is_some_and(ServiceUrl::is_overheard) => {
-                Err(ServiceUrl::listened_to("its key", &format!("search.{}.url", kind.as_str())))
+            Ok(Some(_)) if said.url.as_ref().is_some_and(ServiceUrl::is_insecure) => {
+                Err(ServiceUrl::insecure_message("its key", &format!("search.{}.url", kind.as_str())))
             }
             key => key,
         };
@@ -42,12 +42,15 @@ impl ConfiguredEngines {
             None => (String::new(), Err(format!("it has no address; set `search.{}.url`", kind.as_str()))),
         };
         let opening = said.url.as_ref().and_then(|url| url.opening().cloned());
-        Ok(Engine { kind, url, opening, key })
+        Ok(SearchEngine { kind, url, opening, key })
     }
 }
 
-impl Engines for ConfiguredEngines {
-    fn of<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Vec<Engine>, ToolError>> {
+impl SearchEngines for ConfiguredEngines {
+    fn for_project<'a>(
+        &'a self,
+        project: &'a ProjectId,
+    ) -> BoxFuture<'a, Result<Vec<SearchEngine>, ToolError>> {
         Box::pin(async move {
             let mut engines = Vec::new();
             for kind in asked(&self.keys) {
@@ -75,10 +78,10 @@ fn asked(keys: &SearchKeys) -> Vec<EngineKind> {
 }
 
 /// Where the key of an engine is: where somebody says, or in the variable that everybody uses, if it is set.
-fn key_place(keys: &SearchKeys, kind: EngineKind) -> Option<KeyPlace> {
+fn key_place(keys: &SearchKeys, kind: EngineKind) -> Option<SecretRef> {
     let usual = || {
         let name = kind.usual_variable()?;
-        environment::variable(name).map(|_| KeyPlace::Variable(name.to_owned()))
+        environment::variable(name).map(|_| SecretRef::Variable(name.to_owned()))
     };
     keys.of(kind).key.clone().or_else(usual)
 }

@@ -11,7 +11,7 @@
 mod measure;
 
 use measure::{Bar, Measure};
-use toolroom_tools::shell::judge::{Settings, judge};
+use toolroom_tools::shell::judge::{JudgeSettings, judge};
 
 const MEBIBYTE: usize = 1024 * 1024;
 
@@ -20,7 +20,7 @@ const AIM_US: f64 = 50_000.0;
 
 fn main() {
     let measure = Measure::from_arguments();
-    let settings = Settings::default();
+    let settings = JudgeSettings::default();
     // With room for what stands around it.
     let filled = |piece: &str| piece.repeat((MEBIBYTE - 64) / piece.len());
     let line = format!("grep -n pattern {} | head\n", "some/long/path/of/a/file.rs ".repeat(20));

@@ -1,8 +1,7 @@
-//! Every kind of tool. Today the built-in ones and those of MCP servers; tools made in the dashboard, of
-//! extensions and of clients are planned rooms.
+//! Built-in tools and those of MCP servers. Declared tools and tools of extensions are planned.
 //!
-//! A tool here knows the kernel and the doors of `toolroom-host`; it never writes SQL and never opens a raw
-//! socket, file or process.
+//! Tools use the kernel and the doors of `toolroom-host`; they never write SQL and never open a raw socket, file or
+//! process.
 
 #![forbid(unsafe_code)]
 

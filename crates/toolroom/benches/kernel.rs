@@ -149,7 +149,7 @@ fn schema(measure: &Measure) -> Outcome {
     let schema = fresh()?;
     let ticket = ticket();
     let unfit =
-        json!({"customer": 5, "email": "nobody", "subject": "", "priority": "highest", "colour": "red"});
+        json!({"customer": 5, "email": "none", "subject": "", "priority": "highest", "colour": "red"});
     assert!(schema.check(&ticket)?.is_empty() && schema.check(&unfit)?.len() == 5);
     let mut one_slip = parse_object(&ticket.to_string())?;
     one_slip.insert("priority".to_owned(), "highest".into());
@@ -281,7 +281,7 @@ fn many_answers() -> Vec<StandingAnswer> {
     ids.enumerate().map(answer).collect()
 }
 
-/// What every result, row and chunk pays before anybody may read it.
+/// The cost of redaction for every result, row and chunk.
 fn redaction(measure: &Measure) {
     let texts = [
         include_str!("../../../ARCHITECTURE.md"),

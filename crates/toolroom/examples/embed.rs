@@ -1,4 +1,4 @@
-//! The kernel in somebody else's program: two tools, a few calls, and what the journal says about them.
+//! Embeds the kernel in another program: two tools, a few calls, and what the journal says about them.
 //!
 //! ```console
 //! $ cargo run -p toolroom --example embed

@@ -1,7 +1,7 @@
-//! What is kept of programs in the background, and the port through which it is kept.
+//! Records of background programs, and their storage port.
 //!
-//! Such a program ends with the process that started it. So that a later process can say what became of it, its command
-//! and its end are kept; what it printed is not. This room starts nothing and holds no storage.
+//! A background program ends with the process that started it. Its command and end are stored for later processes; its
+//! output is not.
 
 use std::time::Duration;
 
@@ -10,35 +10,35 @@ use crate::clock::Timestamp;
 use crate::ledger::LedgerError;
 use crate::scope::Scope;
 
-/// How many of one conversation are kept; of more, those that ended first are forgotten.
+/// Most records of one conversation; those that ended first are deleted.
 pub const MOST_PROGRAMS: u32 = 48;
 
-/// How long one is kept. None runs so long.
+/// How long a record is stored. No program runs that long.
 pub const PROGRAM_KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// A program in the background, as far as it is kept.
+/// The record of a background program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackgroundProgram {
-    /// Its number, which no other program has or had.
+    /// Its number, which is never reused.
     pub number: u64,
-    /// What was started, without secrets.
+    /// The command, without secrets.
     pub command: String,
     /// When.
     pub began_at: Timestamp,
-    /// What became of it.
+    /// Its state.
     pub state: ProgramState,
 }
 
-/// What became of a program in the background.
+/// The state of a background program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProgramState {
-    /// This process started it, and knows more.
+    /// This process started it.
     RunningHere,
-    /// Another process started it, and lives.
+    /// Another live process started it.
     RunningElsewhere,
-    /// The process that started it is gone, and the program with it.
+    /// Its process is gone, and the program with it.
     Lost,
-    /// It had ended before.
+    /// It has ended.
     Ended(ProgramEnd),
 }
 
@@ -47,14 +47,14 @@ pub enum ProgramState {
 pub struct ProgramEnd {
     /// With which code; -1 where there is none.
     pub exit_code: i32,
-    /// Whether it was ended by somebody else.
+    /// Whether it was killed.
     pub was_killed: bool,
 }
 
-/// Keeps what a later process has to know of programs in the background. They belong to a user of a project, and to a
-/// conversation, if one started them.
+/// Stores records of background programs. They belong to a user of a project, and to the conversation that started them,
+/// if any.
 pub trait BackgroundPrograms: Send + Sync {
-    /// Keeps a program that is about to start; gives its number.
+    /// Stores a program that is about to start; returns its number.
     fn begin_program<'a>(
         &'a self,
         scope: &'a Scope,
@@ -62,10 +62,10 @@ pub trait BackgroundPrograms: Send + Sync {
         command: &'a str,
     ) -> BoxFuture<'a, Result<u64, LedgerError>>;
 
-    /// Keeps how it ended.
+    /// Stores how it ended.
     fn end_program(&self, number: u64, end: ProgramEnd) -> BoxFuture<'_, Result<(), LedgerError>>;
 
-    /// Forgets a program; says whether there was one.
+    /// Deletes a record; returns whether there was one.
     fn forget_program<'a>(
         &'a self,
         scope: &'a Scope,

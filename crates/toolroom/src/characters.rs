@@ -1,7 +1,6 @@
-//! Characters that are not what they look like: one list for everybody who shows, keeps or judges text of others.
+//! Characters that control a terminal, change the direction of writing, or are invisible.
 
-/// Whether a terminal would obey a character, or show the text around it in another order. Ends of lines and tabs are
-/// fine.
+/// Whether a character controls a terminal or reorders the text around it. Line ends and tabs do not count.
 #[must_use]
 pub const fn is_terminal_control(character: char) -> bool {
     match character {
@@ -18,8 +17,7 @@ pub const fn is_bidi_control(character: char) -> bool {
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Whether a character has no shape of its own: joiners, fillers, tags, selectors, odd spaces. Models read them all the
-/// same.
+/// Whether a character is invisible, though models read it: joiners, fillers, tags, selectors, unusual spaces.
 #[must_use]
 pub const fn is_invisible(character: char) -> bool {
     is_unusual_space(character)
@@ -34,7 +32,7 @@ pub const fn is_invisible(character: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Whether a character is a space that is none of the keyboard.
+/// Whether a character is a space other than ` `.
 #[must_use]
 pub const fn is_unusual_space(character: char) -> bool {
     matches!(
@@ -43,7 +41,7 @@ pub const fn is_unusual_space(character: char) -> bool {
     )
 }
 
-/// Whether a character chooses the look of the one before it, and may carry something else instead.
+/// Whether a character is a variation selector, which can hide data.
 #[must_use]
 pub const fn is_variation_selector(character: char) -> bool {
     matches!(character, '\u{fe00}'..='\u{fe0f}')
@@ -54,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_nobody_sees_is_on_one_of_the_lists() {
+    fn control_and_invisible_characters_are_listed() {
         let unseen = |character: char| is_terminal_control(character) || is_invisible(character);
         for seen in "\n\taZ~äß漢字🙂é‘’“”–—…•".chars() {
             assert!(!unseen(seen), "{seen:?}");

@@ -69,7 +69,7 @@ pub trait Clock: Send + Sync + fmt::Debug {
     /// A fresh identifier that sorts by creation time.
     fn ordered_id(&self) -> Uuid;
 
-    /// A fresh identifier nobody can guess from another one.
+    /// A fresh identifier that cannot be guessed.
     fn random_id(&self) -> Uuid;
 }
 

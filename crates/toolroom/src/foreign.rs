@@ -1,8 +1,7 @@
-//! Servers that bring tools of their own: what is kept of them, and the port through which it is kept.
+//! Records of foreign servers, and their storage port.
 //!
-//! A [`ServerRecord`] is what a person has said about a server, a [`DefinitionRecord`] what a person has accepted of one of
-//! its tools and what the server offers now, a [`ServerCondition`] what was last seen of it. This room starts nothing and
-//! holds no storage.
+//! A [`ServerRecord`] is a server as a person configured it, a [`DefinitionRecord`] the accepted and the offered definition of
+//! one of its tools, a [`ServerCondition`] its last known state.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +17,7 @@ use crate::tool::{Capabilities, Effect};
 /// The longest name of a server.
 const MAX_NAME_CHARS: usize = 64;
 
-/// A server, as a person has entered it. A word in it that is not known could have bounded it, so it is refused.
+/// A server, as a person configured it. Unknown fields are refused, as they could have restricted it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerRecord {
@@ -35,17 +34,17 @@ pub struct ServerRecord {
     /// Where the entry was imported from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported_from: Option<String>,
-    /// What was said there, so that only a change there is a change here, whatever a person has said since.
+    /// The imported transport, so that a later import changes the entry only if its source has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported_as: Option<Box<Transport>>,
-    /// What a person says its tools do. Nothing that the server, a file or a caller says comes in here.
+    /// What its tools do, as stated by a person with `mcp declare`; never by the server, a file or a caller.
     #[serde(rename = "declared", default, skip_serializing_if = "ServerTraits::is_empty")]
     pub traits: ServerTraits,
-    /// When somebody last said something about it; whatever failed before is forgotten.
+    /// When it was last configured; earlier failures no longer count.
     pub changed_at: Timestamp,
 }
 
-/// What a person says tools do. What is not said counts as the worst.
+/// What tools do, as stated by a person. Missing traits count as the worst.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolTraits {
     /// What they do to the world.
@@ -56,7 +55,7 @@ pub struct ToolTraits {
     pub capabilities: Option<Capabilities>,
 }
 
-/// What a person says one tool does, for as long as it is the tool that was meant.
+/// Traits of one tool, valid for one definition of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PinnedTraits {
@@ -67,20 +66,20 @@ pub struct PinnedTraits {
     pub traits: ToolTraits,
 }
 
-/// All that a person says about the tools of a server.
+/// Traits of the tools of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerTraits {
-    /// What holds for each tool about which nothing else is said.
+    /// For every tool without traits of its own.
     #[serde(flatten)]
     pub all: ToolTraits,
-    /// What holds for single tools, by their names at the server.
+    /// For single tools, by their names at the server.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, PinnedTraits>,
 }
 
 impl ToolTraits {
-    /// Whether it says nothing.
+    /// Whether no trait is stated.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.effect.is_none() && self.capabilities.is_none()
@@ -88,7 +87,7 @@ impl ToolTraits {
 }
 
 impl ServerTraits {
-    /// Whether nobody has said anything.
+    /// Whether no trait is stated.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty() && self.tools.is_empty()
@@ -116,7 +115,7 @@ pub struct ProgramEntry {
     /// Its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<String>,
-    /// Where it starts; the workspace, where nothing is said.
+    /// The folder it starts in; the workspace if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
     /// Its variables beside the usual ones.
@@ -138,12 +137,12 @@ pub struct AddressEntry {
     /// Headers that go with every request.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, EntryValue>,
-    /// Whether a person has said that its name may lead inside a network.
+    /// Whether a person allowed its name to lead inside a network.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_internal: bool,
 }
 
-/// A value of an entry: as it is, or kept as a secret.
+/// A value of an entry: plain, or with a secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum EntryValue {
@@ -169,11 +168,11 @@ pub struct DefinitionRecord {
     pub tool: String,
     /// What a person accepted; nothing yet of a tool that came later.
     pub accepted: Option<Value>,
-    /// What the server offers instead, until somebody accepts it.
+    /// What the server offers instead, until a person accepts it.
     pub offered: Option<Value>,
 }
 
-/// What was last seen of a server, by whichever process.
+/// The last known state of a server, from any process.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerCondition {
     /// The era it is of, once that is known.
@@ -188,7 +187,7 @@ pub struct ServerCondition {
     /// Whether it failed so often that it is not started again.
     #[serde(default)]
     pub is_given_up: bool,
-    /// When it failed lately, in whichever process.
+    /// Recent failures, in any process.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
     /// Whether its tools were ever listed: only the first list is accepted as it is.
@@ -215,12 +214,12 @@ pub struct Failure {
     pub waited: u64,
 }
 
-/// What becomes of what is kept of one tool, if that still is what it was taken for.
+/// A change of one stored definition, applied only if it still equals `before`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefinitionChange {
-    /// What it was taken for; nothing of a tool that is not kept yet.
+    /// The expected record; `None` for a new tool.
     pub before: Option<DefinitionRecord>,
-    /// What it becomes; nothing to forget it.
+    /// The new record; `None` to delete it.
     pub after: Option<DefinitionRecord>,
 }
 
@@ -242,7 +241,7 @@ impl ServerRecord {
     }
 }
 
-/// Keeps servers, what was accepted of their tools, and what was last seen of them.
+/// Stores servers, their definitions and their last known states.
 pub trait ForeignServers: Send + Sync {
     /// The servers of a project, by name, but for those that [cannot be read](ForeignServers::unreadable).
     fn servers<'a>(&'a self, project: &'a ProjectId)
@@ -254,14 +253,14 @@ pub trait ForeignServers: Send + Sync {
         project: &'a ProjectId,
     ) -> BoxFuture<'a, Result<Vec<UnreadableServer>, LedgerError>>;
 
-    /// Keeps a server, in the place of an earlier one of that name.
+    /// Stores a server, replacing an earlier one of that name.
     fn set_server<'a>(
         &'a self,
         project: &'a ProjectId,
         server: &'a ServerRecord,
     ) -> BoxFuture<'a, Result<(), LedgerError>>;
 
-    /// Keeps what is said about a server now, if what was said before still is what was said last; says whether it was.
+    /// Replaces a server if its record still equals `before`; returns whether it did.
     fn replace_server<'a>(
         &'a self,
         project: &'a ProjectId,
@@ -269,8 +268,8 @@ pub trait ForeignServers: Send + Sync {
         after: &'a ServerRecord,
     ) -> BoxFuture<'a, Result<bool, LedgerError>>;
 
-    /// Switches a server on or off, whatever else was said about it meanwhile. On, it has not failed yet and is of no
-    /// known era. Says whether there is one.
+    /// Switches a server on or off, without checking the rest of its record. Switching on resets failures and era. Returns
+    /// whether there is one.
     fn switch_server<'a>(
         &'a self,
         project: &'a ProjectId,
@@ -279,22 +278,21 @@ pub trait ForeignServers: Send + Sync {
         at: Timestamp,
     ) -> BoxFuture<'a, Result<bool, LedgerError>>;
 
-    /// Forgets a server and everything that is kept of it; says whether there was one.
+    /// Deletes a server with all its records; returns whether there was one.
     fn remove_server<'a>(
         &'a self,
         project: &'a ProjectId,
         name: &'a str,
     ) -> BoxFuture<'a, Result<bool, LedgerError>>;
 
-    /// What is kept of the tools of a server, by name.
+    /// The stored definitions of a server, by name.
     fn definitions<'a>(
         &'a self,
         project: &'a ProjectId,
         server: &'a str,
     ) -> BoxFuture<'a, Result<Vec<DefinitionRecord>, LedgerError>>;
 
-    /// Changes what is kept of single tools, each where it still is what it was taken for, and none if the server is
-    /// gone or is another one by now. Says how many were changed.
+    /// Applies each change whose record is unchanged, and none if the server is gone or changed. Returns how many were applied.
     fn change_definitions<'a>(
         &'a self,
         project: &'a ProjectId,
@@ -302,14 +300,14 @@ pub trait ForeignServers: Send + Sync {
         changes: &'a [DefinitionChange],
     ) -> BoxFuture<'a, Result<u64, LedgerError>>;
 
-    /// What was last seen of a server; nothing, if it was never seen.
+    /// The last known state of a server; the default if it was never seen.
     fn condition<'a>(
         &'a self,
         project: &'a ProjectId,
         server: &'a str,
     ) -> BoxFuture<'a, Result<ServerCondition, LedgerError>>;
 
-    /// Keeps what was seen of a server, if it is there and still that one; says whether it is.
+    /// Stores the state of a server, if its record is unchanged; returns whether it is.
     fn set_condition<'a>(
         &'a self,
         project: &'a ProjectId,

@@ -38,7 +38,7 @@
 //! call, a file per station; [`policy`] verdicts; [`provenance`] what was read and sent
 //! before a call; [`approval`] questions to people; [`schema`] checks of
 //! arguments; [`model`] what is said to models; [`agent`] the loop that answers messages; [`conversation`] what was said in
-//! it; [`memory`] what is remembered of users; [`background`] what is kept of programs that nobody waits for; [`foreign`] what is kept of servers that bring tools; [`selector`] which tools fit a message; [`expression`] the one
+//! it; [`memory`] what is remembered of users; [`background`] records of background programs; [`foreign`] records of foreign servers; [`selector`] which tools fit a message; [`expression`] the one
 //! evaluator of formulas and conditions; [`ledger`] what is kept; [`redact`] secrets taken out of it; [`testing`] a
 //! bench for your own tools.
 

@@ -1,44 +1,40 @@
-//! Finds the known names that a mistyped one was probably meant to be: of tools, functions, parameters, values.
-//!
-//! It only suggests: nothing in the kernel is ever done because a name was near.
+//! Suggestions for mistyped names of tools, functions, parameters and values. Nothing acts on a suggestion.
 
 use std::cmp::Reverse;
 
-/// More suggestions would be a list to search, not an answer.
 const SUGGESTIONS: usize = 3;
 
-/// No tool has so long a name, and comparing takes time in proportion to it.
-const MAX_WANTED_CHARS: usize = 200;
+/// Longer names get no suggestions, which bounds the time.
+const MAX_NAME_CHARS: usize = 200;
 
-/// A schema or a map of variables may hold any number of names; a suggestion is not worth comparing them all.
-const COMPARED: usize = 1_000;
+/// Known names that are compared by [`nearest_one`].
+const MAX_COMPARED: usize = 1_000;
 
 /// The score of equal names.
 const SAME: usize = 1_000;
 
-/// Names that score less have little in common but chance: three of five letters are enough, half of them are not.
+/// Minimum score of a suggestion: three of five letters are enough, half of them are not.
 const THRESHOLD: usize = 600;
 
-/// Shorter pieces are contained in too many names.
-const MIN_PIECE_CHARS: usize = 3;
+/// Minimum length of a contained name.
+const MIN_PART_CHARS: usize = 3;
 
-/// ASCII letters are counted apart; others share a count, which only makes the bound looser.
+/// Buckets for letter counts. Other characters share them, which only makes the bound looser.
 const LETTERS: usize = 128;
 
-/// Up to three of the `known` ids that resemble `wanted`, best first; equally good ones by length, then by name.
+/// Up to three of the `known` ids most similar to `name`, best first; ties by length, then by name.
 ///
-/// Case and the choice of separator do not count. Both the whole id and the bare name after its last colon are
-/// compared.
+/// Ignores case and the kind of separator. Compares both the whole id and the bare name after its last colon.
 #[must_use]
-pub fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    if wanted.chars().nth(MAX_WANTED_CHARS).is_some() {
+pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    if name.chars().nth(MAX_NAME_CHARS).is_some() {
         return Vec::new();
     }
-    let wanted = Name::new(wanted);
+    let given = Name::new(name);
     let mut best = Vec::new();
     for id in known {
         let bar = best.get(SUGGESTIONS - 1).map_or(THRESHOLD, |(Reverse(score), _, _)| *score);
-        let score = score(&wanted, &Name::new(id), bar);
+        let score = score(&given, &Name::new(id), bar);
         if score >= bar {
             best.push((Reverse(score), id.len(), id));
             best.sort_unstable();
@@ -48,19 +44,19 @@ pub fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'
     best.into_iter().map(|(_, _, id)| id).collect()
 }
 
-/// The known name that resembles `wanted` most, if one does. Only the first thousand are compared.
+/// The known name most similar to `name`, if there is one. Compares only the first thousand.
 #[must_use]
-pub fn nearest_one<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    nearest(wanted, known.into_iter().take(COMPARED)).first().copied()
+pub fn nearest_one<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest(name, known.into_iter().take(MAX_COMPARED)).first().copied()
 }
 
-/// Names as they stand in a sentence: `` `a`, `b` ``.
+/// Names in backticks with commas: `` `a`, `b` ``.
 pub(crate) fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// A name in the form in which it is compared: lower case, with one underscore for each run of separators, so that
-/// an id and its wire name look the same.
+/// A normalized name: lower case, with one underscore for each run of separators, so that an id and its wire name are
+/// equal.
 struct Name {
     text: String,
     bare_at: usize,
@@ -91,26 +87,26 @@ impl Name {
     }
 }
 
-/// How alike two names are; exact only from `bar` upwards.
-fn score(wanted: &Name, known: &Name, bar: usize) -> usize {
+/// The similarity of two names; exact only from `bar` upwards.
+fn score(given: &Name, known: &Name, bar: usize) -> usize {
     let known_chars = known.bare().chars().count();
-    let longer = wanted.bare().chars().count().max(known_chars);
-    let bare = spelling(wanted.bare(), known.bare(), longer, bar);
-    // Measured by the bare name: a namespace in common says nothing about the tool.
-    let full = spelling(&wanted.text, &known.text, known_chars, bar.max(bare));
-    bare.max(full).max(containment(wanted, known))
+    let longer = given.bare().chars().count().max(known_chars);
+    let bare = spelling(given.bare(), known.bare(), longer, bar);
+    // Relative to the bare name, because tools of one namespace share its letters.
+    let full = spelling(&given.text, &known.text, known_chars, bar.max(bare));
+    bare.max(full).max(containment(given, known))
 }
 
-/// How many of `chars` characters were not mistyped, per mille; 0 when it is seen to be below `bar`.
-fn spelling(wanted: &str, known: &str, chars: usize, bar: usize) -> usize {
+/// How many of `chars` characters were not mistyped, per mille; 0 if it is certainly below `bar`.
+fn spelling(given: &str, known: &str, chars: usize, bar: usize) -> usize {
     let per_mille = |mistyped: usize| (chars.saturating_sub(mistyped) * SAME).checked_div(chars).unwrap_or(0);
-    if per_mille(least_distance(wanted, known)) < bar {
+    if per_mille(least_distance(given, known)) < bar {
         return 0;
     }
-    per_mille(strsim::damerau_levenshtein(wanted, known))
+    per_mille(strsim::damerau_levenshtein(given, known))
 }
 
-/// The letters that one name has more of than the other: a bound for the distance, known in a fraction of its time.
+/// A cheap lower bound of the distance: the letters that one name has more of than the other.
 fn least_distance(left: &str, right: &str) -> usize {
     let mut balance = [0_i32; LETTERS];
     let mut count = |text: &str, step: i32| {
@@ -126,19 +122,19 @@ fn least_distance(left: &str, right: &str) -> usize {
     usize::try_from(surplus(1).max(surplus(-1))).unwrap_or(0)
 }
 
-/// A piece of a name scores above the threshold, the more the larger it is.
-fn containment(wanted: &Name, known: &Name) -> usize {
+/// A contained name scores above the threshold, and higher the longer it is.
+fn containment(given: &Name, known: &Name) -> usize {
     let piece = |part: &str, whole: &str| {
         let (part, whole) = (part.chars().count(), whole.chars().count());
-        if part < MIN_PIECE_CHARS { 0 } else { THRESHOLD + (SAME - THRESHOLD) * part / whole }
+        if part < MIN_PART_CHARS { 0 } else { THRESHOLD + (SAME - THRESHOLD) * part / whole }
     };
-    let beyond_namespace = |at: usize| at + wanted.text.len() > known.bare_at;
-    if known.bare().contains(wanted.bare()) {
-        piece(wanted.bare(), known.bare())
-    } else if known.text.rfind(&wanted.text).is_some_and(beyond_namespace) {
-        piece(&wanted.text, &known.text)
-    } else if wanted.bare().contains(known.bare()) && wanted.bare().len() <= 2 * known.bare().len() {
-        piece(known.bare(), wanted.bare())
+    let beyond_namespace = |at: usize| at + given.text.len() > known.bare_at;
+    if known.bare().contains(given.bare()) {
+        piece(given.bare(), known.bare())
+    } else if known.text.rfind(&given.text).is_some_and(beyond_namespace) {
+        piece(&given.text, &known.text)
+    } else if given.bare().contains(known.bare()) && given.bare().len() <= 2 * known.bare().len() {
+        piece(known.bare(), given.bare())
     } else {
         0
     }

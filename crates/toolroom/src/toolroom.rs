@@ -16,7 +16,7 @@ use crate::testing::{MemoryLedger, NoSeal};
 /// How long a question stays open unless the room says otherwise. After that the answer is no.
 pub const APPROVAL_LIFETIME: Duration = Duration::from_secs(24 * 3600);
 
-/// Sees how each call ended, whichever way. Called from the call's task: it must not block.
+/// Receives the report of every call. Called from the call's task: it must not block.
 pub type CallObserver = Arc<dyn Fn(&CallReport) + Send + Sync>;
 
 /// The one door to every tool. Cheap to clone; all clones share catalog, policy and ports.
@@ -84,13 +84,13 @@ impl Toolroom {
         &self.policy
     }
 
-    /// What has been switched on and off and answered for good, for listings and offers.
+    /// Switches and standing answers, for listings and offers.
     #[must_use]
     pub fn switchboard(&self) -> &dyn Switchboard {
         self.switchboard.as_ref()
     }
 
-    /// What is asked of people.
+    /// Open questions.
     #[must_use]
     pub fn approvals(&self) -> &dyn Approvals {
         self.approvals.as_ref()
@@ -123,8 +123,8 @@ impl ToolroomBuilder {
         self
     }
 
-    /// Keeps the requests of parked calls under this seal. Without one they are not kept, so a parked call cannot
-    /// be resumed: it has to be made again.
+    /// Seals the requests of parked calls. Without a seal they are not stored, so a parked call cannot be resumed: it has to
+    /// be made again.
     #[must_use]
     pub fn seal(mut self, seal: Arc<dyn Seal>) -> Self {
         self.room.seal = Some(seal);
@@ -138,7 +138,7 @@ impl ToolroomBuilder {
         self
     }
 
-    /// Says what the contents of files count as: private and untrusted, unless something else is said.
+    /// Sets the provenance of file contents: private and untrusted by default.
     #[must_use]
     pub fn file_provenance(mut self, provenance: Provenance) -> Self {
         self.room.file_provenance = provenance;
@@ -152,7 +152,7 @@ impl ToolroomBuilder {
         self
     }
 
-    /// Hides what this says; without it, whatever has the format of a known kind of key.
+    /// Sets the secrets to redact; without it, known key formats are redacted.
     #[must_use]
     pub fn redactions(mut self, redactions: Arc<dyn Redactions>) -> Self {
         self.room.redactions = redactions;
@@ -173,7 +173,7 @@ impl ToolroomBuilder {
         self
     }
 
-    /// Lets somebody see how each call ended, to count them.
+    /// Sets the observer of all calls, for metrics.
     #[must_use]
     pub fn observer(mut self, observer: CallObserver) -> Self {
         self.room.observer = Some(observer);

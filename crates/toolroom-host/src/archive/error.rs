@@ -1,4 +1,4 @@
-//! What can go wrong with an archive, told apart.
+//! Errors of archives.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use crate::regular_file::RegularFileError;
 /// Why an archive could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
-    /// It is there, and must not be overwritten.
+    /// The file exists and must not be overwritten.
     #[error("`{}` is already there and stays as it is; name another file, or move it away first", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
-    /// There is no such archive.
+    /// The archive does not exist.
     #[error("there is no file `{}`; check its name, and the folder you are in", path.display())]
     Missing {
         /// The file.
@@ -27,55 +27,55 @@ pub enum ArchiveError {
         /// The file.
         path: PathBuf,
     },
-    /// A member's name leads elsewhere, is too long, or is there twice.
+    /// A member's name is unsafe, too long, or not unique.
     #[error("`{name}` cannot be the name of a member: {why}")]
     Name {
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// The problem.
         why: &'static str,
     },
-    /// A link, a folder, or something only other programs understand.
+    /// A link, a folder, or an extension.
     #[error("the member `{name}` is not a plain file")]
     Kind {
         /// Its name.
         name: String,
     },
-    /// There are more than a backup has.
+    /// More members than a backup can have.
     #[error("the archive has more than {MAX_MEMBERS} members")]
     TooMany,
-    /// A member is longer than what was asked for.
+    /// A member is longer than the caller allows.
     #[error("the member `{name}` has {bytes} bytes, more than {max_bytes}")]
     TooLong {
         /// Its name.
         name: String,
         /// Its length.
         bytes: u64,
-        /// What was allowed.
+        /// The maximum.
         max_bytes: u64,
     },
-    /// There is no such member.
+    /// The member does not exist.
     #[error("the archive has no member `{name}`")]
     NoMember {
         /// Its name.
         name: String,
     },
-    /// It was cut, or is no archive. What a reader of archives says about it is not kept: it repeats what is in the
-    /// file, which may be any file somebody named by mistake.
+    /// Truncated, or not an archive. The parser's message is dropped: it repeats content of the file, which may be any file
+    /// the user named by mistake.
     #[error("it is no archive, or one that is damaged or incomplete")]
     Damaged,
     /// A file changed its length while it was read.
-    #[error("`{}` changed while it was read; try again when nobody writes to it", path.display())]
+    #[error("`{}` changed while it was read; try again when no other program writes to it", path.display())]
     Changed {
         /// The file.
         path: PathBuf,
     },
-    /// The system refused.
+    /// A system error.
     #[error("cannot read or write `{}`", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! A member of an archive: its name, its length, its hash.
+//! A member of an archive: name, length, hash.
 
 use std::io::{self, Read};
 
@@ -6,13 +6,13 @@ use sha2::{Digest, Sha256};
 
 use super::error::ArchiveError;
 
-/// What a header has room for; longer names need extensions, which we do not read.
+/// Maximum name length in a header. Longer names need extensions, which are not supported.
 const MAX_NAME_BYTES: usize = 100;
 
-/// A backup has a handful.
+/// A backup has only a few members.
 pub(super) const MAX_MEMBERS: usize = 1_000;
 
-/// A member that was written or taken out.
+/// A member that was written or extracted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
     /// Its name, such as `store.db`.
@@ -23,7 +23,7 @@ pub struct Member {
     pub sha256: String,
 }
 
-/// A name that is the same below any folder, on any machine.
+/// Checks that a name is safe and portable.
 pub(super) fn check_name(name: &str) -> Result<(), ArchiveError> {
     let why = if name.len() > MAX_NAME_BYTES {
         "it is too long"
@@ -37,7 +37,7 @@ pub(super) fn check_name(name: &str) -> Result<(), ArchiveError> {
     Err(ArchiveError::Name { name: name.to_owned(), why })
 }
 
-/// The content of a member on its way, counted and hashed.
+/// Counts and hashes the content of a member while it is copied.
 pub(super) struct Hashed<R> {
     content: io::Take<R>,
     hash: Sha256,
@@ -45,12 +45,12 @@ pub(super) struct Hashed<R> {
 }
 
 impl<R: Read> Hashed<R> {
-    /// So many bytes of `content`.
+    /// Reads `bytes` bytes of `content`.
     pub(super) fn new(content: R, bytes: u64) -> Self {
         Self { content: content.take(bytes), hash: Sha256::new(), bytes }
     }
 
-    /// What passed; `None` when the content ended too early.
+    /// The member; `None` if the content ended too early.
     pub(super) fn finish(self, name: &str) -> Option<Member> {
         let hash: [u8; 32] = self.hash.finalize().into();
         let member = Member { name: name.to_owned(), bytes: self.bytes, sha256: hex::encode(hash) };

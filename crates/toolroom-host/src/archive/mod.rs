@@ -1,8 +1,8 @@
-//! Backups in one file: a plain tar of a few members, each of them a regular file.
+//! Backups in one file: a plain tar of a few regular files.
 //!
-//! Any tar program can read what is written here. What is read here is held to be hostile: names that lead elsewhere,
-//! links, extensions, doubles and sizes that do not fit are refused before anything is taken out, and an archive that
-//! was cut is noticed. Whether the content is what it was is for the caller to tell, by the hashes.
+//! Any tar program can read what is written here. Archives that are read are untrusted: unsafe names, links, extensions,
+//! duplicates and wrong sizes are rejected before anything is extracted, and truncation is detected. The caller verifies
+//! the content by the hashes.
 
 mod error;
 mod member;

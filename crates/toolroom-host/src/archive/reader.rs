@@ -1,4 +1,4 @@
-//! Reading an archive that may have been made to do harm.
+//! Reads untrusted archives.
 
 use std::collections::HashSet;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -11,13 +11,13 @@ use super::member::{Hashed, MAX_MEMBERS, Member, check_name};
 use crate::atomic_file::AtomicFile;
 use crate::regular_file::{Links, RegularFile};
 
-/// Tar counts in these.
+/// The tar block size.
 const BLOCK: u64 = 512;
 
 /// Two empty blocks end an archive.
 const END: u64 = 2 * BLOCK;
 
-/// Reads an archive whose members were all looked at when it was opened.
+/// Reads an archive. All headers were checked when it was opened.
 #[derive(Debug)]
 pub struct ArchiveReader {
     path: PathBuf,
@@ -25,7 +25,7 @@ pub struct ArchiveReader {
     members: Vec<MemberPosition>,
 }
 
-/// A member, and where it lies.
+/// A member and its position.
 #[derive(Debug)]
 struct MemberPosition {
     name: String,
@@ -34,7 +34,7 @@ struct MemberPosition {
 }
 
 impl ArchiveReader {
-    /// Opens an archive and checks everything but the content of its members.
+    /// Opens an archive and checks everything except the content of its members.
     pub fn open(path: &Path) -> Result<Self, ArchiveError> {
         let opened =
             RegularFile::open(path, Links::Follow).map_err(|error| ArchiveError::refused(path, error))?;
@@ -43,12 +43,12 @@ impl ArchiveReader {
         Ok(Self { path: path.to_owned(), archive, members })
     }
 
-    /// The names of the members and their lengths, in the order in which they were added.
+    /// Names and lengths of the members, in archive order.
     pub fn members(&self) -> impl Iterator<Item = (&str, u64)> {
         self.members.iter().map(|member| (member.name.as_str(), member.bytes))
     }
 
-    /// The content of a member that has `max_bytes` at most.
+    /// The content of a member with at most `max_bytes`.
     pub fn read_member(&mut self, name: &str, max_bytes: u64) -> Result<Vec<u8>, ArchiveError> {
         let place = self.place(name)?;
         if place.bytes > max_bytes {
@@ -62,8 +62,7 @@ impl ArchiveReader {
         member.finish(name).map(|_| content).ok_or(ArchiveError::Damaged)
     }
 
-    /// Writes a member to a file that is not there yet, for its owner only. It is there whole and synced, or not at
-    /// all.
+    /// Extracts a member to a new file with mode 0600. The file appears complete and synced, or not at all.
     pub fn extract_member(&mut self, name: &str, to: &Path) -> Result<Member, ArchiveError> {
         let failed = |source: io::Error| match source.kind() {
             io::ErrorKind::AlreadyExists => ArchiveError::Exists { path: to.to_owned() },
@@ -72,7 +71,7 @@ impl ArchiveReader {
         let mut member = self.content(self.place(name)?).map_err(failed)?;
         let mut staged = AtomicFile::beside(to).map_err(failed)?;
         io::copy(&mut member, &mut staged).map_err(failed)?;
-        // The archive may have been cut since it was opened.
+        // The archive may have been truncated since it was opened.
         let member = member.finish(name).ok_or(ArchiveError::Damaged)?;
         staged.publish_new().map_err(failed)?;
         Ok(member)
@@ -90,7 +89,7 @@ impl ArchiveReader {
     }
 }
 
-/// Every member of an archive, none of which may be anything but a plain file that lies in it whole.
+/// Lists the members. Each must be a plain file that lies completely inside the archive.
 fn survey(path: &Path, archive: &RegularFile) -> Result<Vec<MemberPosition>, ArchiveError> {
     let failed = |source| ArchiveError::Io { path: path.to_owned(), source };
     let damaged = |_| ArchiveError::Damaged;
@@ -99,7 +98,7 @@ fn survey(path: &Path, archive: &RegularFile) -> Result<Vec<MemberPosition>, Arc
     let mut names = HashSet::new();
     let mut end = 0;
     let mut tar = tar::Archive::new(&archive.file);
-    // Raw, since extensions have lengths of their own, which nothing bounds.
+    // Raw entries, because extensions have unbounded lengths of their own.
     for entry in tar.entries_with_seek().map_err(damaged)?.raw(true) {
         let entry = entry.map_err(damaged)?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();

@@ -100,7 +100,7 @@ fn only_plain_names_and_files_are_added() {
     assert_eq!(ArchiveReader::open(&at("backup.tar")).unwrap().members().count(), 3);
 }
 
-/// An archive as somebody else might make it.
+/// An archive from an untrusted source.
 fn forged(path: &Path, entries: &[(&str, EntryType, &str)]) {
     let mut builder = Builder::new(std::fs::File::create(path).unwrap());
     for (name, kind, content) in entries {
@@ -174,7 +174,7 @@ fn an_archive_is_a_regular_file_that_is_there() {
         std::fs::write(at("text"), content).unwrap();
         assert!(matches!(ArchiveReader::open(&at("text")), Err(ArchiveError::Damaged)), "{content}");
     }
-    // Somebody may name any file by mistake, and what is wrong with an archive is shown.
+    // A file named by mistake must not be quoted in an error.
     std::fs::write(at("text"), "pin 4711 ".repeat(500)).unwrap();
     let error = ArchiveReader::open(&at("text")).unwrap_err();
     assert!(!format!("{error} {error:?}").contains("4711"), "{error:?}");
@@ -226,7 +226,7 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_header_harms_nobody(at_byte in any::<sample::Index>(), value in any::<u8>()) {
+    fn a_changed_header_is_harmless(at_byte in any::<sample::Index>(), value in any::<u8>()) {
         let (folder, at) = folder();
         forged(&at("a.tar"), &[("one", EntryType::Regular, "abc"), ("two", EntryType::Regular, "def")]);
         let mut bytes = std::fs::read(at("a.tar")).unwrap();

@@ -1,4 +1,4 @@
-//! Writing an archive.
+//! Writes archives.
 
 use std::collections::HashSet;
 use std::io::{self, Read};
@@ -12,7 +12,7 @@ use crate::atomic_file::AtomicFile;
 use crate::folders::PRIVATE_FILE;
 use crate::regular_file::{Links, RegularFile};
 
-/// Writes an archive. It has its name only once it is finished; dropped before, it never was.
+/// Writes an archive. The file appears under its name only when finished; dropping the writer discards it.
 pub struct ArchiveWriter {
     path: PathBuf,
     tar: Builder<AtomicFile>,
@@ -20,10 +20,10 @@ pub struct ArchiveWriter {
 }
 
 impl ArchiveWriter {
-    /// An archive for its owner only, where nothing is yet.
+    /// Creates an archive with mode 0600, where no file exists yet.
     #[expect(clippy::disallowed_methods, reason = "this is the door: a backup")]
     pub fn create(path: &Path) -> Result<Self, ArchiveError> {
-        // Said before the work; `finish` makes sure of it.
+        // Fails early; `finish` checks again.
         if path.symlink_metadata().is_ok() {
             return Err(ArchiveError::Exists { path: path.to_owned() });
         }
@@ -37,7 +37,7 @@ impl ArchiveWriter {
         self.add(name, &self.path.clone(), content, u64::try_from(content.len()).unwrap_or(u64::MAX))
     }
 
-    /// Adds a member from a file. If the file becomes shorter meanwhile, the archive is of no use any more.
+    /// Adds a member from a file. If the file shrinks meanwhile, the archive is unusable.
     pub fn add_file(&mut self, name: &str, from: &Path) -> Result<Member, ArchiveError> {
         let opened =
             RegularFile::open(from, Links::Follow).map_err(|error| ArchiveError::refused(from, error))?;
@@ -74,7 +74,7 @@ impl ArchiveWriter {
         content.finish(name).ok_or_else(|| ArchiveError::Changed { path: from.to_owned() })
     }
 
-    /// Ends the archive, syncs it and gives it its name.
+    /// Completes the archive, syncs it and gives it its name.
     pub fn finish(self) -> Result<(), ArchiveError> {
         let published = self.tar.into_inner().and_then(AtomicFile::publish_new);
         published.map_err(|source| match source.kind() {

@@ -1,4 +1,4 @@
-//! Why something cannot be done with a program in the background.
+//! Errors of programs in the background.
 
 use crate::process::ProcessError;
 
@@ -9,22 +9,22 @@ pub enum BackgroundError {
     /// It could not be started.
     #[error(transparent)]
     Process(#[from] ProcessError),
-    /// No more may run at the same time.
+    /// Too many programs run at the same time.
     #[error("{most} programs run in the background already: end one of them first")]
     Full {
-        /// How many may.
+        /// The maximum.
         most: usize,
     },
-    /// There is none, or it is somebody else's.
+    /// It does not exist, or belongs to another owner.
     #[error("there is no program {id} in the background")]
     Unknown {
-        /// What was asked for.
+        /// The requested number.
         id: u64,
     },
-    /// Only what has ended can be removed.
+    /// Only programs that have ended can be removed.
     #[error("program {id} still runs: end it first")]
     Running {
-        /// What was asked for.
+        /// The requested number.
         id: u64,
     },
 }

@@ -1,19 +1,19 @@
-//! Some lines of what a program printed.
+//! Some lines of a program's output.
 
 use crate::process::CapturedOutput;
 
-/// Some lines.
+/// Some lines of output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogPage {
-    /// The lines, whatever the bytes were; where some are not kept, a mark says how many bytes are missing.
+    /// The lines, lossily decoded; a mark shows how many bytes are missing in a gap.
     pub text: String,
-    /// How many lines there are in all.
+    /// Number of lines in total.
     pub total_lines: u64,
 }
 
 impl LogPage {
-    /// `limit` lines from line `offset` on, counted from 0. `newlines` is how many line ends were printed in all.
-    pub(super) fn of(kept: &CapturedOutput, newlines: u64, offset: u64, limit: u64) -> Self {
+    /// `limit` lines from line `offset` on, counted from 0. `newlines` is the total number of line breaks printed.
+    pub(super) fn new(kept: &CapturedOutput, newlines: u64, offset: u64, limit: u64) -> Self {
         let (head, tail) = kept.ends();
         let missing = kept.dropped_bytes();
         let end = offset.saturating_add(limit);
@@ -24,7 +24,7 @@ impl LogPage {
             push_lines(&mut text, &whole, 0, is_wanted);
             return Self { total_lines: newlines + u64::from(is_open(&whole)), text: lossy(&text) };
         }
-        // The line each end is cut off in.
+        // The line in which each part is cut off.
         let (head_cut, tail_cut) = (count(&head), newlines.saturating_sub(count(&tail)));
         push_lines(&mut text, &head, 0, is_wanted);
         if offset <= tail_cut && end > head_cut {
@@ -40,12 +40,12 @@ fn push_lines(text: &mut Vec<u8>, bytes: &[u8], first: u64, is_wanted: impl Fn(u
     lines.filter(|(line, _)| is_wanted(*line)).for_each(|(_, line)| text.extend_from_slice(line));
 }
 
-/// How many line ends there are.
+/// Number of line breaks.
 pub(super) fn count(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
-/// Whether a line has begun and not ended.
+/// Whether the last line is incomplete.
 fn is_open(bytes: &[u8]) -> bool {
     bytes.last().is_some_and(|byte| *byte != b'\n')
 }
@@ -61,7 +61,7 @@ mod tests {
     fn page(max_bytes: usize, printed: &str, offset: u64, limit: u64) -> (String, u64) {
         let mut kept = CapturedOutput::new(max_bytes);
         kept.push(printed.as_bytes());
-        let page = LogPage::of(&kept, count(printed.as_bytes()), offset, limit);
+        let page = LogPage::new(&kept, count(printed.as_bytes()), offset, limit);
         (page.text, page.total_lines)
     }
 
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_marked_where_it_is() {
+    fn a_gap_is_marked_at_its_position() {
         // Kept: "00\n01" and "8\n09\n", in which line 8 is cut.
         let printed = "00\n01\n02\n03\n04\n05\n06\n07\n08\n09\n";
         let gap = "\n[… 20 bytes left out …]\n";

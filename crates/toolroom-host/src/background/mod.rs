@@ -1,4 +1,4 @@
-//! Programs that run while nobody waits for them.
+//! Programs that run in the background.
 
 mod error;
 mod log_page;

@@ -1,4 +1,4 @@
-//! The programs that run in the background, and those that did.
+//! The table of running and ended background programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,37 +11,37 @@ use super::error::BackgroundError;
 use super::log_page::{LogPage, count};
 use crate::process::{CapturedOutput, Order, OutputStream, ProcessError, ProgramEnd, Running, Supervisor};
 
-/// How many run at the same time.
+/// Maximum number of running programs.
 const MOST_RUNNING: usize = 16;
 
-/// How many that have ended are remembered; the oldest are forgotten first.
+/// Maximum number of ended programs; the oldest are forgotten first.
 const MOST_ENDED: usize = 32;
 
-/// A bounded table of programs, each with an owner who alone can see it. All end with this.
+/// A bounded table of programs. Each is visible to its owner only. Dropping the table ends them all.
 #[derive(Debug)]
 pub struct Background {
     supervisor: Supervisor,
-    /// Held only while the table is looked at.
+    /// Locked only to look at the table.
     table: Mutex<Table>,
 }
 
-/// A program that is to be started.
+/// A program to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewProgram {
-    /// Its number, which no other program has.
+    /// Its unique number.
     pub id: u64,
-    /// Who alone can see it.
+    /// The only owner who can see it.
     pub owner: String,
-    /// The conversation it ends with, if there is one.
+    /// The conversation it ends with, if any.
     pub conversation: Option<String>,
-    /// What is told of it.
+    /// The command, for display.
     pub command: String,
 }
 
 #[derive(Debug, Default)]
 struct Table {
     programs: BTreeMap<u64, BackgroundProgram>,
-    /// Places of programs that are just being started.
+    /// Slots of programs that are being started.
     reserved: usize,
 }
 
@@ -51,7 +51,7 @@ struct BackgroundProgram {
     began: Instant,
     newlines: Arc<AtomicU64>,
     state: State,
-    /// Whether somebody has noted its end.
+    /// Whether the caller has noted its end.
     is_noted: bool,
 }
 
@@ -61,34 +61,34 @@ enum State {
     Ended(Arc<Result<ProgramEnd, ProcessError>>),
 }
 
-/// A program as it is now.
+/// The current state of a program.
 #[derive(Debug, Clone)]
 pub struct ProgramStatus {
     /// Its number in the table.
     pub id: u64,
-    /// As it was given.
+    /// The command.
     pub command: String,
     /// How long it has run, or ran.
     pub duration: Duration,
-    /// What it has printed until now, kept or not.
+    /// Bytes printed so far, captured or not.
     pub stdout_bytes: u64,
     /// How it ended; `None` while it runs.
     pub end: Option<Arc<Result<ProgramEnd, ProcessError>>>,
 }
 
-/// What a program has printed until now.
+/// The output of a program so far.
 #[derive(Debug, Clone)]
 pub struct Log {
     /// The program.
     pub standing: ProgramStatus,
-    /// The wanted lines of its standard output.
+    /// The requested lines of standard output.
     pub stdout: LogPage,
-    /// Everything that is kept of its errors.
+    /// The captured standard error.
     pub stderr: CapturedOutput,
 }
 
 impl Background {
-    /// None yet.
+    /// An empty table.
     #[must_use]
     pub fn new(supervisor: Supervisor) -> Self {
         Self { supervisor, table: Mutex::default() }
@@ -96,7 +96,7 @@ impl Background {
 
     /// Starts a program.
     pub async fn start(&self, commission: NewProgram, order: Order) -> Result<(), BackgroundError> {
-        // Given back however this ends.
+        // The slot is released in any case.
         let _place = Reservation::reserve(self)?;
         let newlines = Arc::new(AtomicU64::new(0));
         let counted = Arc::clone(&newlines);
@@ -113,7 +113,7 @@ impl Background {
         Ok(())
     }
 
-    /// All of an owner, oldest first.
+    /// All programs of an owner, oldest first.
     #[must_use]
     pub fn list(&self, owner: &str) -> Vec<ProgramStatus> {
         let table = self.table();
@@ -121,7 +121,7 @@ impl Background {
         own.map(|(_, program)| program.standing()).collect()
     }
 
-    /// Those that have ended, until their end is [noted](Self::note).
+    /// Ended programs whose end is not [noted](Self::note) yet.
     #[must_use]
     pub fn news(&self) -> Vec<ProgramStatus> {
         let table = self.table();
@@ -129,22 +129,22 @@ impl Background {
         new.map(BackgroundProgram::standing).collect()
     }
 
-    /// The end of this one is no news any more.
+    /// Marks the end of a program as noted.
     pub fn note(&self, id: u64) {
         if let Some(program) = self.table().programs.get_mut(&id) {
             program.is_noted = true;
         }
     }
 
-    /// The conversations that have programs here.
+    /// The conversations that have programs.
     #[must_use]
     pub fn conversations(&self) -> BTreeSet<String> {
         let table = self.table();
         table.programs.values().filter_map(|program| program.commission.conversation.clone()).collect()
     }
 
-    /// Ends the programs of a conversation with everything they started, and forgets them. Nobody waits for that. Gives
-    /// their numbers.
+    /// Ends the programs of a conversation with all their descendants, without waiting, and forgets them. Returns their
+    /// numbers.
     pub fn close(&self, conversation: &str) -> Vec<u64> {
         let is_meant =
             |program: &BackgroundProgram| program.commission.conversation.as_deref() == Some(conversation);
@@ -158,19 +158,19 @@ impl Background {
         stopped.collect()
     }
 
-    /// What one has printed: `limit` lines from line `offset` on.
+    /// The output of a program: `limit` lines from line `offset` on.
     pub fn log(&self, owner: &str, id: u64, offset: u64, limit: u64) -> Result<Log, BackgroundError> {
         let table = self.table();
         let program = table.program(owner, id)?;
         let newlines = program.newlines.load(Ordering::Relaxed);
         Ok(Log {
             standing: program.standing(),
-            stdout: LogPage::of(&program.output(OutputStream::Stdout), newlines, offset, limit),
+            stdout: LogPage::new(&program.output(OutputStream::Stdout), newlines, offset, limit),
             stderr: program.output(OutputStream::Stderr),
         })
     }
 
-    /// Ends one with everything it started, and waits for that.
+    /// Ends a program with all its descendants, and waits for the end.
     pub async fn stop(&self, owner: &str, id: u64) -> Result<ProgramStatus, BackgroundError> {
         let running = match &self.table().program(owner, id)?.state {
             State::Running(running) => Some(Arc::clone(running)),
@@ -178,14 +178,14 @@ impl Background {
         };
         if let Some(running) = running {
             running.stop();
-            // How it ended is told by its standing.
+            // Its status says how it ended.
             drop(running.wait().await);
         }
         let table = self.table();
         Ok(table.program(owner, id)?.standing())
     }
 
-    /// Forgets one that has ended.
+    /// Forgets a program that has ended.
     pub fn remove(&self, owner: &str, id: u64) -> Result<(), BackgroundError> {
         let mut table = self.table();
         if !table.program(owner, id)?.has_ended() {
@@ -195,7 +195,7 @@ impl Background {
         Ok(())
     }
 
-    /// The table, up to date: who has ended is let go of, and too many of those are forgotten.
+    /// The locked table, after releasing ended programs and forgetting the oldest.
     fn table(&self) -> MutexGuard<'_, Table> {
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         table.settle();
@@ -262,7 +262,7 @@ impl BackgroundProgram {
     }
 }
 
-/// A place in the table, before there is a program.
+/// A slot in the table for a program that is being started.
 struct Reservation<'a>(&'a Background);
 
 impl<'a> Reservation<'a> {

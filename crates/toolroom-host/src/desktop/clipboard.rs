@@ -1,4 +1,4 @@
-//! The clipboard: read by a process that ends, written by one that stays for as long as it is asked.
+//! The clipboard: read by a short-lived process, written by one that serves the text until it is replaced.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -18,37 +18,37 @@ use super::session::{Desktop, home, in_short};
 use crate::environment;
 use crate::process::{Cause, Limit, Limits, Order, Status, Variables};
 
-/// The longest text that is read from or put on the clipboard.
+/// Maximum length of a text that is read or written.
 pub const CLIPBOARD_BYTES: usize = 1_000_000;
 
-/// How long another program may take to hand out what it has put there.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long another program may take to deliver its clipboard content.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a text stays if nobody puts another one there.
+/// How long a text is served if it is not replaced.
 const KEPT: Duration = Duration::from_hours(24);
 
-/// How often is looked whether there is still a screen.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// How often the display connection is checked.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 const READ: &str = "read-clipboard";
 const KEEP: &str = "keep-clipboard";
 
-/// What the process that keeps a text says once it has the clipboard.
+/// Printed by the serving process once it owns the clipboard.
 const KEEPS: &str = "keeps";
 
-/// How the process that reads ends when there is no text.
+/// Exit code of the reading process if there is no text.
 const NO_TEXT: u8 = 3;
 
 impl Desktop {
-    /// The text on the clipboard.
+    /// Reads the text on the clipboard.
     pub async fn read_clipboard(&self) -> Result<String, DesktopError> {
         self.seen()?;
         let mut order = helper(READ);
-        order.limits = Limits { wall: Some(PATIENCE), ..Limits::default() };
+        order.limits = Limits { wall: Some(TIMEOUT), ..Limits::default() };
         order.kept_bytes = 2 * CLIPBOARD_BYTES + 2;
         let ended = self.supervisor.run(order, &CancellationToken::new()).await?;
         match (ended.status, ended.cause) {
-            (_, Cause::Limit(Limit::Wall)) => Err(DesktopError::Silent { seconds: PATIENCE.as_secs() }),
+            (_, Cause::Limit(Limit::Wall)) => Err(DesktopError::Silent { seconds: TIMEOUT.as_secs() }),
             (Status::Exited(0), _) if ended.stdout.total_bytes() > CLIPBOARD_BYTES as u64 => {
                 Err(DesktopError::TooLong { max: CLIPBOARD_BYTES })
             }
@@ -62,8 +62,8 @@ impl Desktop {
         }
     }
 
-    /// Puts a text on the clipboard, where it stays when we end: until somebody puts something else there, the session
-    /// ends, or a day is over.
+    /// Writes a text to the clipboard. A detached process serves it until it is replaced, the session ends, or a day has
+    /// passed.
     pub async fn write_clipboard(&self, text: &str) -> Result<(), DesktopError> {
         self.seen()?;
         if text.len() > CLIPBOARD_BYTES {
@@ -71,10 +71,10 @@ impl Desktop {
         }
         let mut order = helper(KEEP);
         order.input = text.as_bytes().to_vec();
-        match self.supervisor.start_detached_until_ready(order, PATIENCE).await? {
+        match self.supervisor.start_detached_until_ready(order, TIMEOUT).await? {
             Some(word) if word == KEEPS => Ok(()),
             Some(said) => Err(DesktopError::Clipboard { said: in_short(&said) }),
-            None => Err(DesktopError::Silent { seconds: PATIENCE.as_secs() }),
+            None => Err(DesktopError::Silent { seconds: TIMEOUT.as_secs() }),
         }
     }
 }
@@ -85,9 +85,9 @@ fn helper(stage: &str) -> Order {
     order
 }
 
-/// Runs as the process that reads or keeps. To be called first of all, with the arguments behind [`SUBCOMMAND`].
+/// Runs as the reading or serving process. Must be called first of all, with the arguments after [`SUBCOMMAND`].
 pub fn helper_main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    // What is on a clipboard is nobody else's business.
+    // The clipboard content must not leak into a core dump.
     drop(crate::machine::disable_core_dumps());
     let stage = arguments.into_iter().next().unwrap_or_default();
     if stage == READ {
@@ -99,7 +99,7 @@ pub fn helper_main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Prints what is on the clipboard.
+/// Prints the clipboard content.
 fn tell() -> ExitCode {
     let text = Clipboard::new().and_then(|mut clipboard| clipboard.get_text());
     match text {
@@ -108,7 +108,7 @@ fn tell() -> ExitCode {
             Err(_) => ExitCode::FAILURE,
         },
         Err(Error::ContentNotAvailable | Error::ConversionFailure) => ExitCode::from(NO_TEXT),
-        // Whoever has something else there may hand that out, whatever is asked for.
+        // The owner of the clipboard may deliver another format than requested.
         Err(Error::Unknown { description }) if description.contains("incorrect type") => {
             ExitCode::from(NO_TEXT)
         }
@@ -119,8 +119,8 @@ fn tell() -> ExitCode {
     }
 }
 
-/// Takes the clipboard with the text from standard input, says so, and hands it out: until somebody else takes it, or the
-/// screen is gone, which nobody tells whoever waits for that.
+/// Takes the clipboard with the text from standard input, reports it, and serves the text until another program takes the
+/// clipboard or the display is gone, for which there is no notification.
 fn keep() -> ExitCode {
     let (mut clipboard, text) = match taken() {
         Ok(taken) => taken,
@@ -133,7 +133,7 @@ fn keep() -> ExitCode {
     let (hands_out, ended) = mpsc::channel::<()>();
     thread::spawn(move || {
         let _hands_out = hands_out;
-        // Once more, since only this waits for somebody else to take it. Under Wayland it would not wait until a time.
+        // Set again, because only this call waits for another owner. Under Wayland it would not wait with a deadline.
         clipboard.set().wait().text(text).is_ok()
     });
     let screen = environment::variable("DISPLAY").as_deref().and_then(socket_of);
@@ -142,30 +142,30 @@ fn keep() -> ExitCode {
             let goes_on = || ended.try_recv() == Err(TryRecvError::Empty) && until.elapsed().is_zero();
             while goes_on() && is_there(&screen) {}
         }
-        // Then whoever hands it out knows best.
+        // In that case the serving library decides.
         None => drop(ended.recv_timeout(KEPT)),
     }
     ExitCode::SUCCESS
 }
 
-/// Where a screen of this machine is served, such as `:1` or `:1.0`.
+/// The local display socket for a value such as `:1` or `:1.0`.
 fn socket_of(display: &str) -> Option<String> {
     let number = display.strip_prefix(':')?.split('.').next()?;
     let is_number = !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
     is_number.then(|| format!("/tmp/.X11-unix/X{number}"))
 }
 
-/// A connection that says nothing, and breaks when the screen goes.
+/// A silent connection that breaks when the display goes away.
 #[expect(clippy::disallowed_types, reason = "this is the door: whether there is still a screen")]
 fn visit(place: &str) -> io::Result<std::os::unix::net::UnixStream> {
     let hidden = SocketAddr::from_abstract_name(place)?;
     let stream = std::os::unix::net::UnixStream::connect_addr(&hidden);
     let stream = stream.or_else(|_| std::os::unix::net::UnixStream::connect(place))?;
-    stream.set_read_timeout(Some(LOOK_EVERY))?;
+    stream.set_read_timeout(Some(POLL_INTERVAL))?;
     Ok(stream)
 }
 
-/// Whether the screen is there, after a moment.
+/// Whether the display is still there, after a short wait.
 #[expect(clippy::disallowed_types, reason = "this is the door: whether there is still a screen")]
 fn is_there(mut screen: &std::os::unix::net::UnixStream) -> bool {
     let waits = [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut, io::ErrorKind::Interrupted];

@@ -1,8 +1,8 @@
-//! Why nothing was shown, or the clipboard was not reached.
+//! Errors of the desktop and the clipboard.
 
 use crate::process::ProcessError;
 
-/// Why nothing was shown, or the clipboard was not reached.
+/// An error of the desktop or the clipboard.
 #[derive(Debug, thiserror::Error)]
 pub enum DesktopError {
     /// There is no graphical session.
@@ -11,66 +11,66 @@ pub enum DesktopError {
          session"
     )]
     NoDisplay,
-    /// Nobody could pass a notification on.
+    /// There is no notification service.
     #[error(
-        "there is nobody to notify: neither `DBUS_SESSION_BUS_ADDRESS` nor `XDG_RUNTIME_DIR` is set; start Toolroom \
+        "there is no notification service: neither `DBUS_SESSION_BUS_ADDRESS` nor `XDG_RUNTIME_DIR` is set; start Toolroom \
          inside the desktop session"
     )]
     NoBus,
-    /// A program of the desktop is missing.
+    /// A desktop program is missing.
     #[error("`{program}` is not on the `PATH`; install `{package}`")]
     NoProgram {
-        /// Which one.
+        /// The program.
         program: &'static str,
-        /// What it comes with.
+        /// The package that contains it.
         package: &'static str,
     },
-    /// A program of the desktop could not do it.
-    #[error("`{program}` ended with status {status}{}; {next}", told(.said))]
+    /// A desktop program failed.
+    #[error("`{program}` ended with status {status}{}; {next}", quoted_output(.said))]
     Failed {
-        /// Which one.
+        /// The program.
         program: &'static str,
-        /// How it ended.
+        /// Its exit status.
         status: i32,
-        /// What it printed, in short.
+        /// Its output, shortened.
         said: String,
-        /// What to do about it.
+        /// What to do.
         next: &'static str,
     },
-    /// Whoever has the clipboard did not answer.
+    /// The owner of the clipboard did not answer.
     #[error(
         "the clipboard did not answer within {seconds} seconds; the program that holds it may hang: copy something in \
          another one, or look whether the session that `DISPLAY` or `WAYLAND_DISPLAY` names is still there"
     )]
     Silent {
-        /// How long it had.
+        /// The timeout.
         seconds: u64,
     },
-    /// The clipboard is empty, or holds something else.
+    /// The clipboard is empty, or holds no text.
     #[error("the clipboard holds no text")]
     NoText,
-    /// The clipboard holds more than is taken.
+    /// The clipboard content is too long.
     #[error("the clipboard holds a text of more than {max} bytes")]
     TooLong {
-        /// What is taken.
+        /// The maximum.
         max: usize,
     },
-    /// More than is put on the clipboard.
+    /// The text is too long for the clipboard.
     #[error("a text of {bytes} bytes is too long for the clipboard; up to {max} are put there")]
     TooMuch {
-        /// How long it is.
+        /// Its length.
         bytes: usize,
-        /// What is taken.
+        /// The maximum.
         max: usize,
     },
-    /// The clipboard cannot be used.
+    /// The clipboard is not available.
     #[error(
         "the clipboard cannot be reached{}; look whether the session that `DISPLAY` or `WAYLAND_DISPLAY` names is still \
          there, and start Toolroom inside it",
-        told(.said)
+        quoted_output(.said)
     )]
     Clipboard {
-        /// Why, in short.
+        /// The cause, shortened.
         said: String,
     },
     /// A program could not be started.
@@ -78,6 +78,6 @@ pub enum DesktopError {
     Process(#[from] ProcessError),
 }
 
-fn told(said: &str) -> String {
-    if said.is_empty() { String::new() } else { format!(": {said}") }
+fn quoted_output(output: &str) -> String {
+    if output.is_empty() { String::new() } else { format!(": {output}") }
 }

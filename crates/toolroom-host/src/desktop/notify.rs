@@ -1,4 +1,4 @@
-//! Telling the person something beside their work.
+//! Desktop notifications.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::process::{Limits, Status};
 
 const NOTIFIER: &str = "notify-send";
 
-/// It hands the words over and ends.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The program passes the notification on and exits.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Desktop {
     /// Shows a notification.
@@ -24,10 +24,10 @@ impl Desktop {
         let notifier = tokio::task::spawn_blocking(|| program(NOTIFIER, "libnotify-bin")).await;
         let missing = DesktopError::NoProgram { program: NOTIFIER, package: "libnotify-bin" };
         let mut order = notifier.map_err(|_| missing)??;
-        // Behind the two dashes nothing is an option.
+        // Nothing after the two dashes is an option.
         let words = ["--app-name=Toolroom", "--", &plain(title), &body(message)];
         order = order.with_arguments(words);
-        order.limits = Limits { wall: Some(PATIENCE), ..Limits::default() };
+        order.limits = Limits { wall: Some(TIMEOUT), ..Limits::default() };
         let ended = self.supervisor.run(order, &CancellationToken::new()).await?;
         match ended.status {
             Status::Exited(0) => Ok(()),
@@ -41,13 +41,12 @@ impl Desktop {
     }
 }
 
-/// One line without control characters.
+/// Joins a text to one line without control characters.
 fn plain(text: &str) -> String {
     text.chars().map(|char| if char.is_control() { ' ' } else { char }).collect()
 }
 
-/// Words that stay words: what shows notifications reads markup, links and pictures among it, and what passes them on
-/// reads escapes.
+/// Escapes a message: notification servers interpret markup, links and images, and `notify-send` interprets escapes.
 fn body(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for char in text.chars() {
@@ -69,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_neither_markup_nor_escapes() {
+    fn a_message_contains_neither_markup_nor_escapes() {
         assert_eq!(body("a <img src=\"http://x\"> & b"), "a &lt;img src=\"http://x\"&gt; &amp; b");
         assert_eq!(body("\\074b\\076\ttwo\nlines\u{1b}[2J"), "\\\\074b\\\\076 two\nlines [2J");
         assert_eq!(plain("one\ntwo\u{7}"), "one two ");

@@ -1,4 +1,4 @@
-//! Opening something in the program that the person uses for it.
+//! Opens files and addresses in the user's default program.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -8,20 +8,20 @@ use super::error::DesktopError;
 use super::session::{Desktop, program};
 use crate::net::Url;
 
-/// Starts what somebody has chosen for a kind of file or address.
+/// Starts the default program of a file type or scheme.
 const OPENER: &str = "xdg-open";
 
-/// How long it may take to find out that it cannot. Some openers stay for as long as what they have opened.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// How long it may take to report a failure. Some openers run as long as the program they start.
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 impl Desktop {
-    /// Opens an address in the browser. What is not `http` or `https` is for nobody here to open.
+    /// Opens an address in the browser. Only `http` and `https` are accepted.
     pub async fn open_address(&self, url: &Url) -> Result<(), DesktopError> {
-        // In this form it begins with its scheme, and has no spaces or control characters left.
+        // In this form it begins with its scheme, and contains no spaces or control characters.
         self.open(OsStr::new(url.as_str())).await
     }
 
-    /// Opens a file, which is named with its whole path, in the program for its kind.
+    /// Opens a file, by its absolute path, in the default program of its type.
     pub async fn open_file(&self, file: &Path) -> Result<(), DesktopError> {
         self.open(file.as_os_str()).await
     }
@@ -31,7 +31,7 @@ impl Desktop {
         let opener = tokio::task::spawn_blocking(|| program(OPENER, "xdg-utils")).await;
         let order =
             opener.map_err(|_| DesktopError::NoProgram { program: OPENER, package: "xdg-utils" })??;
-        match self.supervisor.start_detached(order.with_arguments([what]), PATIENCE).await? {
+        match self.supervisor.start_detached(order.with_arguments([what]), TIMEOUT).await? {
             None | Some(0) => Ok(()),
             Some(status) => {
                 Err(DesktopError::Failed { program: OPENER, status, said: meaning(status), next: NEXT })
@@ -43,7 +43,7 @@ impl Desktop {
 /// What to do when it fails.
 const NEXT: &str = "try it in a terminal of the desktop: `xdg-open` there says more";
 
-/// What its manual says of a status.
+/// The meaning of an exit status, from the manual.
 fn meaning(status: i32) -> String {
     let known = match status {
         2 => "there is no such file",

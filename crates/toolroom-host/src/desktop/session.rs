@@ -1,4 +1,4 @@
-//! The graphical session we were started in.
+//! The graphical session of this process.
 
 use std::path::{Path, PathBuf};
 
@@ -6,38 +6,38 @@ use super::error::DesktopError;
 use crate::environment;
 use crate::process::{FoundProgram, Order, Supervisor, Variables};
 
-/// The desktop of the person at this machine. Nothing is started before something is asked for, and the variables are
-/// looked at each time, so that whoever misses one is told so.
+/// The desktop of the local user. Nothing is started in advance, and the variables are read each time, so that errors
+/// name a missing one.
 #[derive(Debug, Clone)]
 pub struct Desktop {
     pub(super) supervisor: Supervisor,
 }
 
 impl Desktop {
-    /// The desktop of our own session, whose programs this supervisor starts.
+    /// The desktop of our own session; programs are started by `supervisor`.
     #[must_use]
     pub fn new(supervisor: Supervisor) -> Self {
         Self { supervisor }
     }
 
-    /// Whether there is one.
+    /// Whether there is a graphical session.
     #[must_use]
     pub fn is_there(&self) -> bool {
         ["WAYLAND_DISPLAY", "DISPLAY"].iter().any(|name| environment::variable(name).is_some())
     }
 
-    /// Fails without one.
+    /// Fails without a graphical session.
     pub(super) fn seen(&self) -> Result<(), DesktopError> {
         if self.is_there() { Ok(()) } else { Err(DesktopError::NoDisplay) }
     }
 }
 
-/// Where programs of the desktop start.
+/// The working folder of desktop programs.
 pub(super) fn home() -> PathBuf {
     environment::path_variable("HOME").filter(|home| home.is_absolute()).unwrap_or_else(|| "/".into())
 }
 
-/// A program of the desktop, in the session. Blocks.
+/// An order for a desktop program in the session. Blocks.
 pub(super) fn program(name: &'static str, package: &'static str) -> Result<Order, DesktopError> {
     let missing = DesktopError::NoProgram { program: name, package };
     let found = FoundProgram::find(name, Path::new("/")).ok_or(missing)?;
@@ -46,7 +46,7 @@ pub(super) fn program(name: &'static str, package: &'static str) -> Result<Order
     Ok(order)
 }
 
-/// What a program printed, for a message: one line, not too long.
+/// The output of a program for a message: one line, shortened.
 pub(super) fn in_short(text: &str) -> String {
     const MAX_CHARS: usize = 200;
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();

@@ -1,36 +1,36 @@
-//! Following a path below a folder, without ever leaving it.
+//! Follows a path below a folder without leaving it.
 //!
-//! What comes back is a descriptor that says where something is and opens nothing: no device is touched, no pipe
-//! waits. The kernel follows links as long as they stay below the folder; where it cannot do that (before Linux 5.6, or
-//! forbidden by a filter), names are walked one by one and every link is refused.
+//! The result is an `O_PATH` descriptor, which opens nothing: no device is touched, no pipe blocks. The kernel follows
+//! links that stay below the folder (`openat2`); where it cannot (before Linux 5.6, or blocked by a filter), names are
+//! walked one by one and every link is refused.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
 use rustix::io::Errno;
 
-/// The kernel gives up when folders are renamed while it climbs; then it is asked again.
-const TRIES: usize = 16;
+/// The kernel fails when folders are renamed during `..`; then it is asked again.
+const MAX_ATTEMPTS: usize = 16;
 
-/// Who follows a path.
+/// How a path is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Following {
-    /// The kernel, or we where it cannot.
+    /// By the kernel, or name by name where it cannot.
     #[default]
     Kernel,
-    /// We, name by name.
+    /// Name by name.
     Walk,
 }
 
-/// What is done with a link in the last place.
+/// How a link in the last position is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LastLink {
     Follow,
-    /// It is what was asked for.
+    /// It is the result.
     Keep,
 }
 
-/// What `names` lead to, from `folder` on. [`Errno::XDEV`] says that they lead out of it.
+/// Finds `names` below `folder`. [`Errno::XDEV`] means that they lead out of it.
 #[expect(clippy::disallowed_methods, reason = "this is the door: files below a folder")]
 pub(super) fn find(
     folder: BorrowedFd<'_>,
@@ -45,10 +45,10 @@ pub(super) fn find(
     let mut flags = OFlags::PATH | OFlags::CLOEXEC;
     flags.set(OFlags::NOFOLLOW, last == LastLink::Keep);
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         match openat2(folder, path.as_str(), flags, Mode::empty(), resolve) {
             Err(Errno::AGAIN | Errno::INTR) => {}
-            // A filter may say either. Walking is stricter, so doubt harms nobody.
+            // A filter may return either. Walking is stricter, so it is the safe fallback.
             Err(Errno::NOSYS | Errno::PERM) => return walk(folder, names, last),
             other => return other,
         }
@@ -59,7 +59,7 @@ pub(super) fn find(
 #[expect(clippy::disallowed_methods, reason = "this is the door: files below a folder")]
 fn walk(folder: BorrowedFd<'_>, names: &[&str], last: LastLink) -> Result<OwnedFd, Errno> {
     let step = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    // The way back is the way we came: a folder that was moved meanwhile has another one above it.
+    // `..` goes back along the walked folders: a folder moved meanwhile has another parent.
     let mut way: Vec<OwnedFd> = Vec::new();
     for (index, name) in names.iter().enumerate() {
         if *name == ".." {

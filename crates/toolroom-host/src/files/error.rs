@@ -1,6 +1,6 @@
-//! Why a file was not read, written or listed.
+//! Errors of file access.
 //!
-//! A model may read these texts: they name the path it asked for and the roots, never where a link leads.
+//! Models may read these texts: they name the requested path and the roots, never the target of a link.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,19 +9,19 @@ use rustix::io::Errno;
 
 use super::judge::PathRefusal;
 
-/// Why a file was not read, written or listed. `path` is what was asked for.
+/// Why a file was not read, written or listed. `path` is the requested path.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// There is no path.
+    /// The path is empty.
     #[error("the path is empty; name a file, or `.` for the workspace")]
     Empty,
-    /// No screen could show it.
-    #[error("`{path}` holds a control character, which no path here may")]
+    /// The path contains a control character.
+    #[error("`{path}` contains a control character")]
     Unprintable {
         /// Escaped.
         path: String,
     },
-    /// Nobody expands it.
+    /// `~` is not expanded.
     #[error(
         "`{path}` begins with the home folder, which is not known here; give a path inside the workspace"
     )]
@@ -29,13 +29,13 @@ pub enum FileError {
         /// The path.
         path: String,
     },
-    /// More than the system takes.
+    /// The path is longer than the system allows.
     #[error("a path of {bytes} bytes is too long, or has a name that is, or has too many names")]
     TooLong {
-        /// How long it is.
+        /// Its length.
         bytes: usize,
     },
-    /// It leads out of every root.
+    /// It is outside of every root.
     #[error(
         "`{path}` is outside the workspace `{}`; use a path inside it, or let its folder be opened under `[files]` in \
          the configuration", workspace.display()
@@ -43,18 +43,18 @@ pub enum FileError {
     Outside {
         /// The path.
         path: String,
-        /// Where relative paths begin.
+        /// The base of relative paths.
         workspace: PathBuf,
     },
-    /// What is there is nobody's business here.
+    /// The target is off limits.
     #[error("`{path}` {refusal}")]
     Refused {
         /// The path.
         path: String,
-        /// Why.
+        /// The reason.
         refusal: PathRefusal,
     },
-    /// The root is open for reading only.
+    /// The root is read-only.
     #[error("`{path}` lies in `{}`, which is open for reading only", root.display())]
     ReadOnly {
         /// The path.
@@ -62,7 +62,7 @@ pub enum FileError {
         /// Its root.
         root: PathBuf,
     },
-    /// A link where none is followed.
+    /// A link where links are not followed.
     #[error(
         "`{path}` is a symbolic link, or leads through one that cannot be followed; name what it leads to"
     )]
@@ -70,19 +70,19 @@ pub enum FileError {
         /// The path.
         path: String,
     },
-    /// Nothing is there.
+    /// It does not exist.
     #[error("`{path}` does not exist")]
     NotFound {
         /// The path.
         path: String,
     },
-    /// The folder it would lie in is missing.
+    /// Its folder does not exist.
     #[error("the folder of `{path}` does not exist; create it first, or have it created")]
     NoFolder {
         /// The path.
         path: String,
     },
-    /// It is something that is neither read nor replaced.
+    /// It is not a regular file.
     #[error("`{path}` is {kind}, not a file")]
     NotAFile {
         /// The path.
@@ -90,7 +90,7 @@ pub enum FileError {
         /// What it is.
         kind: &'static str,
     },
-    /// A folder was wanted.
+    /// It is not a folder.
     #[error("`{path}` is not a folder, or leads through something that is none")]
     NotAFolder {
         /// The path.
@@ -101,28 +101,28 @@ pub enum FileError {
     NotText {
         /// The path.
         path: String,
-        /// What it seems to be.
+        /// Its apparent format.
         what: &'static str,
-        /// How long it is.
+        /// Its size.
         size: u64,
     },
-    /// It is too long to be read in one piece.
+    /// It is too large to be read at once.
     #[error("`{path}` has {size} bytes; at most {max} are read in one piece, so read it line by line")]
     TooLarge {
         /// The path.
         path: String,
-        /// How long it is.
+        /// Its size.
         size: u64,
-        /// What is read at most.
+        /// The maximum.
         max: u64,
     },
-    /// Nobody wanted it any more before it was read to its end.
-    #[error("`{path}` is not wanted any more")]
+    /// The caller cancelled before it was read.
+    #[error("reading `{path}` was cancelled")]
     GivenUp {
         /// The path.
         path: String,
     },
-    /// The line that was asked for is too far into the file.
+    /// The requested line is too far into the file.
     #[error(
         "line {line} of `{path}` lies beyond the first {max} bytes, which is as far as lines are counted"
     )]
@@ -140,12 +140,12 @@ pub enum FileError {
         /// The path.
         path: String,
     },
-    /// There is no room.
+    /// The disk is full.
     #[error("there is no room left to write `{path}`; it is unchanged")]
     Full {
         /// The path.
         path: String,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
     /// A root cannot be used.
@@ -153,44 +153,44 @@ pub enum FileError {
     Root {
         /// The root.
         root: PathBuf,
-        /// Why.
+        /// The reason.
         trouble: RootProblem,
     },
-    /// The system refused.
+    /// A system error.
     #[error("the system refuses `{path}`")]
     Io {
         /// The path.
         path: String,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
 }
 
-/// Why a folder cannot be opened for tools.
+/// Why a folder cannot be used as a root.
 #[derive(Debug, thiserror::Error)]
 pub enum RootProblem {
-    /// Nobody knows where it begins.
+    /// The path is not absolute.
     #[error("its path is not absolute")]
     NotAbsolute,
-    /// Nothing is there.
+    /// It does not exist.
     #[error("it does not exist; create it first")]
     Missing,
-    /// Something else is there.
+    /// It is not a folder.
     #[error("it is not a folder (in the data folder, a link to one is none)")]
     NotAFolder,
-    /// What is there is nobody's business here.
+    /// It is off limits.
     #[error("it {0}")]
     Refused(PathRefusal),
-    /// It is one of our own.
+    /// It is one of our own folders.
     #[error("Toolroom keeps its own files there; choose a folder inside it")]
     Ours,
-    /// The system refused.
+    /// A system error.
     #[error("{0}")]
     System(io::Error),
 }
 
 impl FileError {
-    /// What the system said about `path`.
+    /// The error for a system error at `path`.
     pub(super) fn system(path: &str, errno: Errno) -> Self {
         let path = path.to_owned();
         match errno {

@@ -1,4 +1,4 @@
-//! Which places are nobody's business here, whatever root covers them. Pure: it looks at names, not at files.
+//! Which paths are off limits in every root. Pure: judges names only.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use crate::sensitive::{
     is_start_file,
 };
 
-/// Folders of the system: its programs, its settings, its state, and the kernel itself.
+/// System folders: programs, settings, state, and kernel interfaces.
 const SYSTEM: &[&str] = &[
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run", "/sbin", "/sys",
     "/usr", "/var/lib", "/var/run",
 ];
 
-/// Why something is not opened.
+/// Why a path is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathRefusal {
     /// It belongs to the operating system.
@@ -22,13 +22,13 @@ pub enum PathRefusal {
         /// Its folder.
         folder: &'static str,
     },
-    /// The kernel makes up what it says.
+    /// It is on a pseudo file system of the kernel.
     Kernel,
-    /// Its name says that it holds credentials.
+    /// Its name is one of credentials.
     Credential,
     /// Its content is a private key.
     PrivateKey,
-    /// It runs code for its owner later, and was asked for by another name.
+    /// It is a start file that was requested under another name.
     StartFile,
     /// It is one of our own files.
     Ours,
@@ -57,39 +57,39 @@ impl fmt::Display for PathRefusal {
     }
 }
 
-/// What a place is used as.
+/// How a path is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Its content is wanted.
+    /// Its content is read or written.
     File,
-    /// The names in it are wanted.
+    /// It is listed.
     Folder,
 }
 
-/// Knows which places are refused.
+/// Judges paths.
 #[derive(Debug, Clone, Default)]
 pub struct Judge {
     home: Option<PathBuf>,
 }
 
 impl Judge {
-    /// With this home, besides those that can be seen by their names.
+    /// A judge that also knows this home folder.
     #[must_use]
     pub fn new(home: Option<PathBuf>) -> Self {
         Self { home }
     }
 
-    /// Whether something at this place may be opened: an absolute path without links, below `root`.
+    /// Checks an absolute path without links, below `root`.
     pub fn place(&self, place: &Path, root: &Path, role: Role) -> Result<(), PathRefusal> {
         match system_folder(place) {
-            // Whoever opened a root inside a system folder was judged then.
+            // A root inside a system folder was checked when it was opened.
             Some(folder) if !root.starts_with(folder) => return Err(PathRefusal::System { folder }),
             _ => {}
         }
         self.credentials(place, role)
     }
 
-    /// Whether a folder may be opened as a root.
+    /// Checks whether a folder may be a root.
     pub fn root(&self, root: &Path) -> Result<(), PathRefusal> {
         if root.parent().is_none() {
             return Err(PathRefusal::System { folder: "/" });
@@ -100,7 +100,7 @@ impl Judge {
         self.credentials(root, Role::Folder)
     }
 
-    /// Whether a place is one of credentials.
+    /// Checks whether a path is one of credentials.
     pub fn credentials(&self, place: &Path, role: Role) -> Result<(), PathRefusal> {
         let (names, below) = self.names(place);
         let kind = match role {
@@ -113,21 +113,21 @@ impl Judge {
         }
     }
 
-    /// Whether a file there runs code for its owner later.
+    /// Whether a file at this path is a start file, which runs code for its owner later.
     #[must_use]
     pub fn is_start_file(&self, place: &Path) -> bool {
         let (names, below) = self.names(place);
         is_start_file(&names, below.as_deref(), ChangedBy::ByTool)
     }
 
-    /// Whether credentials lie in this folder, by their names.
+    /// Whether this folder holds credentials, by its name.
     #[must_use]
     pub fn holds_credentials(&self, folder: &Path) -> bool {
         let (names, below) = self.names(folder);
         holds_credentials(&names, below.as_deref())
     }
 
-    /// Whether files run code for their owner later that are put into this folder, under some name.
+    /// Whether this folder holds start files, by its name.
     #[must_use]
     pub fn holds_start_files(&self, folder: &Path) -> bool {
         let (names, below) = self.names(folder);
@@ -139,7 +139,7 @@ impl Judge {
     }
 }
 
-/// The system folder a place lies in, or is.
+/// The system folder that contains a path, or is it.
 pub(super) fn system_folder(place: &Path) -> Option<&'static str> {
     SYSTEM.iter().copied().find(|folder| place.starts_with(folder))
 }

@@ -506,7 +506,7 @@ fn a_folder_is_judged_by_where_it_is_and_not_by_the_name_of_a_file() {
 }
 
 #[test]
-fn system_folders_are_refused_whatever_root_covers_them() {
+fn system_folders_are_refused_even_inside_a_root() {
     for place in SYSTEM_PLACES {
         for root in ["/w", "/", "/var", "/v"] {
             let judged = judge().place(Path::new(place), Path::new(root), Role::File);

@@ -1,4 +1,4 @@
-//! What is in a folder.
+//! Lists folders.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::AsFd;
@@ -15,10 +15,10 @@ use super::root::Root;
 use super::workspace::Workspace;
 use crate::atomic_file::is_stage_name;
 
-/// Names that are looked at before the rest of a folder is left out.
+/// Maximum number of names read from a folder.
 const MAX_NAMES: usize = 200_000;
 
-/// What something in a folder is.
+/// The kind of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
     /// A regular file, or a link to one in the same root.
@@ -29,33 +29,33 @@ pub enum EntryKind {
     Other,
 }
 
-/// Something in a folder.
+/// A directory entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name; where that is no UTF-8, what is left of it.
+    /// Its name, lossily decoded.
     pub name: String,
-    /// Whether that is its whole name, so that it can be asked for.
+    /// Whether the name is complete, so that it can be requested.
     pub is_exact: bool,
-    /// What it is.
+    /// Its kind.
     pub kind: EntryKind,
-    /// How long a file is; 0 for everything else.
+    /// File size; 0 for other kinds.
     pub size: u64,
 }
 
-/// What is in a folder, by name.
+/// The entries of a folder, sorted by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listing {
-    /// The first ones.
+    /// The first entries.
     pub entries: Vec<Entry>,
-    /// How many there are.
+    /// Number of entries.
     pub total: usize,
-    /// Whether there are even more: very large folders are not read to their end, and then those shown are not
-    /// the first ones of all.
+    /// Whether there are more: very large folders are read only in part, and then the entries shown are not the first
+    /// ones.
     pub is_cut: bool,
 }
 
 impl Workspace {
-    /// The real name of a folder that may be worked in. Blocks.
+    /// The real path of a folder in which programs may work. Blocks.
     pub fn folder(&self, path: &str) -> Result<PathBuf, FileError> {
         let asked = RequestedPath::parse(path)?;
         let (root, names) = self.resolve(&asked)?;
@@ -104,7 +104,7 @@ impl Workspace {
         found.truncate(max);
         let describe = |name: CString| {
             let (kind, size) = match kind_and_size(&folder, &name) {
-                // What a link leads to is found as if somebody had asked for it.
+                // The target of a link is resolved like a requested path.
                 (FileType::Symlink, _) => {
                     let names = name.to_str().map(|name| [names.as_slice(), &[name]].concat()).ok();
                     let to = names.and_then(|names| self.look_below(&root, &names).ok());
@@ -130,7 +130,7 @@ impl Entry {
     }
 }
 
-/// Of the entry itself. What is gone by now is nothing any more.
+/// Of the entry itself. An entry that is gone has an unknown kind.
 #[expect(clippy::disallowed_methods, reason = "this is the door: what is in a folder of a workspace")]
 fn kind_and_size(folder: &PathHandle, name: &CStr) -> (FileType, u64) {
     match statat(folder.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW) {

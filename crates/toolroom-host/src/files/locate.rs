@@ -1,4 +1,4 @@
-//! Whole files of whatever kind, for somebody else to open.
+//! Whole files of any type, to be passed to another program or a client.
 
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -8,20 +8,20 @@ use super::private_key::HEAD_BYTES;
 use super::read::check_head;
 use super::workspace::Workspace;
 
-/// What is read before somebody is asked whether more is wanted.
+/// Bytes between two checks for cancellation.
 const PIECE_BYTES: u64 = 1 << 20;
 
-/// A file that was found and judged.
+/// A file that was found and admitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocatedFile {
-    /// Its real name: the links on the way to it are gone.
+    /// Its real path, without links.
     pub place: PathBuf,
-    /// How long it is, in bytes.
+    /// Its size in bytes.
     pub size: u64,
 }
 
 impl Workspace {
-    /// Where a file really is that may be read. Blocks.
+    /// The real path of a file that may be read. Blocks.
     pub fn locate(&self, path: &str) -> Result<LocatedFile, FileError> {
         let (asked, looked, file) = self.open_file(path)?;
         let mut head = Vec::with_capacity(HEAD_BYTES);
@@ -32,7 +32,7 @@ impl Workspace {
         Ok(LocatedFile { size: looked.size(), place: looked.place })
     }
 
-    /// The content of a file of at most `max` bytes, and where it really is. Blocks, for as long as it is wanted.
+    /// The content of a file of at most `max` bytes, and its real path. Blocks; stops when cancelled.
     pub fn read_whole(
         &self,
         path: &str,
@@ -45,7 +45,7 @@ impl Workspace {
         if looked.size() > max {
             return Err(too_large(looked.size()));
         }
-        // Grown step by step, it would be twice as large for a moment.
+        // Reserved at once, because growing would double the memory for a moment.
         let expected = usize::try_from(looked.size()).unwrap_or(0).saturating_add(1);
         let mut content = Vec::with_capacity(expected);
         loop {

@@ -1,4 +1,4 @@
-//! What content that is not text seems to be, by its first bytes.
+//! Guesses the format of content that is not text, by its first bytes.
 
 const KINDS: &[(&[u8], &str)] = &[
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
@@ -23,7 +23,7 @@ const KINDS: &[(&[u8], &str)] = &[
     (b"\xfe\xff", "a text in UTF-16"),
 ];
 
-/// A name for it.
+/// The name of the format.
 pub(super) fn kind_of(head: &[u8]) -> &'static str {
     let known = KINDS.iter().find(|(start, _)| head.starts_with(start));
     match (known, head.get(..4), head.get(4..8), head.get(8..12)) {
@@ -31,7 +31,7 @@ pub(super) fn kind_of(head: &[u8]) -> &'static str {
         (None, Some(b"RIFF"), _, Some(b"WEBP")) => "a WebP image",
         (None, Some(b"RIFF"), ..) => "a RIFF recording",
         (None, _, Some(b"ftyp"), _) => "an MP4 recording",
-        // Text in another encoding has bytes above ASCII, and none that are zero.
+        // Text in another encoding has bytes above ASCII, and no zero bytes.
         _ if !head.contains(&0) => "a text in another encoding, or a binary file",
         _ => "a binary file",
     }
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_it_is_can_be_told_from_its_first_bytes() {
+    fn formats_are_recognized_by_their_first_bytes() {
         for (head, kind) in [
             (b"\x89PNG\r\n\x1a\n\0\0".as_slice(), "a PNG image"),
             (b"%PDF-1.7", "a PDF document"),

@@ -1,10 +1,10 @@
-//! Files of a project, reached through descriptors of the folders that were opened for it.
+//! Files of a project, accessed through descriptors of the folders opened for it.
 //!
-//! A [`Workspace`] is a list of roots. A path is followed by the kernel below one of them (`openat2`, decision 12) and
-//! cannot leave it, whoever swaps links meanwhile. What was found is judged, never the path that was asked for: its
-//! kind, its real name, its identity. Only then it is opened. What was written takes its place whole.
+//! A [`Workspace`] is a list of roots. The kernel follows a path below one of them (`openat2`, decision 12); it cannot
+//! leave the root even if links are swapped concurrently. The file that was found is judged, never the requested path:
+//! its kind, real path and identity. Only then it is opened. Written files replace old ones atomically.
 //!
-//! Every call here blocks. Reading and listing are bounded whatever lies in a folder.
+//! Every call blocks. Reading and listing are bounded for any folder content.
 
 mod beneath;
 mod error;

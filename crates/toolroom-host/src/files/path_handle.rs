@@ -1,4 +1,4 @@
-//! Something that was found and looked at, and is not open yet.
+//! A file that was found and examined, and is not open yet.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -9,20 +9,20 @@ use std::sync::OnceLock;
 use rustix::fs::{FileType, Mode, OFlags, PROC_SUPER_MAGIC, Stat, fstat, fstatfs, open, openat, readlinkat};
 use rustix::io::Errno;
 
-/// File systems that are the kernel talking, besides /proc: sysfs, debugfs, tracefs, securityfs, the two of control
-/// groups, and efivarfs. What their files say is no content, and what is written to them is a command.
+/// Pseudo file systems besides /proc: sysfs, debugfs, tracefs, securityfs, both cgroup versions, and efivarfs. Their files
+/// have no stored content, and writing to them is a command.
 const KERNEL_FILE_SYSTEMS: [i64; 7] =
     [0x6265_6572, 0x6462_6720, 0x7472_6163, 0x7363_6673, 0x0027_e0eb, 0x6367_7270, 0xde5e_81e4];
 
-/// What the kernel puts behind the name of something that has lost it.
+/// The kernel appends this to the path of a deleted file.
 const LOST: &[u8] = b" (deleted)";
 
-/// A descriptor that only says where something is, and what is known about it.
+/// An `O_PATH` descriptor with its metadata.
 #[derive(Debug)]
 pub(super) struct PathHandle {
     found: OwnedFd,
     pub(super) stat: Stat,
-    /// Its real name: the links on the way to it are gone.
+    /// Its real path, without links.
     pub(super) place: PathBuf,
 }
 
@@ -41,7 +41,7 @@ impl PathHandle {
         u64::try_from(self.stat.st_size).unwrap_or_default()
     }
 
-    /// What it is, for a sentence.
+    /// Its kind, for messages.
     pub(super) fn kind_name(&self) -> &'static str {
         match self.kind() {
             FileType::RegularFile => "a file",
@@ -54,13 +54,13 @@ impl PathHandle {
         }
     }
 
-    /// Whether the kernel makes up what it says.
+    /// Whether it is on a pseudo file system.
     pub(super) fn is_made_by_the_kernel(&self) -> Result<bool, Errno> {
         let magic = fstatfs(&self.found)?.f_type;
         Ok(magic == PROC_SUPER_MAGIC || KERNEL_FILE_SYSTEMS.contains(&magic))
     }
 
-    /// Opens exactly this, whatever has its name by now.
+    /// Opens exactly this file, even if its name now belongs to another.
     #[expect(clippy::disallowed_methods, reason = "this is the door: what was looked at")]
     pub(super) fn open(&self, flags: OFlags) -> Result<OwnedFd, Errno> {
         let safe = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -74,8 +74,7 @@ impl AsFd for PathHandle {
     }
 }
 
-/// The folder in which this process's descriptors can be opened anew. Without it nothing can be judged, and nothing is
-/// opened.
+/// The folder through which descriptors are reopened. Without it nothing can be judged, and nothing is opened.
 #[expect(clippy::disallowed_methods, reason = "this is the door: what was looked at")]
 fn descriptors() -> Result<BorrowedFd<'static>, Errno> {
     static DESCRIPTORS: OnceLock<OwnedFd> = OnceLock::new();
@@ -84,7 +83,7 @@ fn descriptors() -> Result<BorrowedFd<'static>, Errno> {
     }
     let folder = open("/proc/self/fd", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
     let folder = folder.map_err(|_| Errno::NOSYS)?;
-    // Anybody could mount something there in a container of their own.
+    // In a container, users could mount another file system there.
     if fstatfs(&folder)?.f_type != PROC_SUPER_MAGIC {
         return Err(Errno::NOSYS);
     }
@@ -94,14 +93,14 @@ fn descriptors() -> Result<BorrowedFd<'static>, Errno> {
 #[expect(clippy::disallowed_methods, reason = "this is the door: the real name of what was found")]
 fn place_of(found: &OwnedFd) -> Result<PathBuf, Errno> {
     let place = readlinkat(descriptors()?, found.as_raw_fd().to_string(), Vec::new())?.into_bytes();
-    // Something without a name that can be judged, such as a pipe or what lies in another mount namespace.
+    // A file without a path to judge, such as a pipe or a file in another mount namespace.
     match place.starts_with(b"/") {
         true => Ok(PathBuf::from(OsString::from_vec(place))),
         false => Err(Errno::NOENT),
     }
 }
 
-/// The name a place had, if the kernel says that it has lost it; its name may also really end so.
+/// The path before the deletion, if the kernel reports one; a real name may also end like this.
 pub(super) fn name_before_loss(place: &Path) -> Option<PathBuf> {
     let before = place.as_os_str().as_bytes().strip_suffix(LOST)?;
     Some(PathBuf::from(OsStr::from_bytes(before)))
@@ -117,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_makes_up_is_told_from_files() {
+    fn pseudo_files_are_told_from_real_files() {
         for made_up in ["/proc/self/status", "/sys/kernel"] {
             assert_eq!(look(Path::new(made_up)).is_made_by_the_kernel(), Ok(true), "{made_up}");
         }
@@ -127,7 +126,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "tests look at the files themselves")]
-    fn a_place_is_the_real_name_also_after_its_loss() {
+    fn a_path_is_the_real_one_even_after_deletion() {
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join(".env"), folder.path().join("notes.txt"));
         std::fs::write(&file, "x").unwrap();

@@ -1,23 +1,23 @@
-//! Whether a private key is in a file.
+//! Detects private keys.
 
-/// How much of a file is looked at.
+/// How much of a file is searched.
 pub(super) const HEAD_BYTES: usize = 1024 * 1024;
 
-/// What a line of a key begins with, in formats other than PEM.
+/// Line prefixes of keys in formats other than PEM.
 const OTHER_KEYS: [&[u8]; 2] = [b"PuTTY-User-Key-File-", b"AGE-SECRET-KEY-1"];
 
-/// How far the name of a key is from the beginning of its header: `RSA `, `ENCRYPTED `.
+/// Maximum length of the key type in a header: `RSA `, `ENCRYPTED `.
 const MAX_KIND_BYTES: usize = 32;
 
-/// Whether the header of a private key is anywhere in these bytes. A header in a string of its own, as in source code, is
-/// none: a line has to end behind it, or an escaped one.
+/// Whether these bytes contain the header of a private key. A header in a string literal, as in source code, does not
+/// count: it must be followed by a line break or an escaped one.
 pub(super) fn has_private_key(bytes: &[u8]) -> bool {
     let begins_a_line = |at: usize| at == 0 || bytes.get(at - 1).is_some_and(|byte| !byte.is_ascii_graphic());
     OTHER_KEYS.iter().any(|key| memchr::memmem::find_iter(bytes, key).any(begins_a_line))
         || memchr::memmem::find_iter(bytes, b"PRIVATE KEY").any(|at| is_pem_header(bytes, at))
 }
 
-/// Whether these words belong to a header with a line behind it.
+/// Whether this is a PEM header followed by a line break.
 fn is_pem_header(bytes: &[u8], at: usize) -> bool {
     let (before, rest) = bytes.split_at(at);
     let before = before.get(before.len().saturating_sub(MAX_KIND_BYTES)..).unwrap_or_default();
@@ -36,13 +36,13 @@ fn is_pem_header(bytes: &[u8], at: usize) -> bool {
 mod tests {
     use super::*;
 
-    /// Put together here, so that this file does not look like a key itself.
+    /// Assembled here, so that this file does not look like a key itself.
     fn header(kind: &str) -> String {
         format!("-----BEGIN {kind}-----\nMIIE\n")
     }
 
     #[test]
-    fn a_key_is_known_wherever_its_header_is() {
+    fn a_key_is_found_wherever_its_header_is() {
         for kind in [
             "PRIVATE KEY",
             "RSA PRIVATE KEY",
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn certificates_public_keys_and_code_about_keys_are_none() {
+    fn certificates_public_keys_and_source_code_are_not_keys() {
         for content in [
             header("CERTIFICATE"),
             header("PUBLIC KEY"),

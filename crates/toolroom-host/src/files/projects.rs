@@ -1,4 +1,4 @@
-//! Which workspace belongs to which project.
+//! The workspaces of projects.
 
 use std::path::PathBuf;
 
@@ -9,14 +9,14 @@ use super::root::Access;
 use super::workspace::Workspace;
 use crate::folders::Folders;
 
-/// A project's name of these characters, and no longer, can be that of a folder.
+/// Longer project names, or names with other characters, are encoded.
 const MAX_PLAIN: usize = 64;
 
-/// The workspaces of all projects. Nothing is opened or made before a workspace is used.
+/// The workspaces of all projects. Opens and creates nothing before a workspace is used.
 #[derive(Debug, Clone)]
 pub struct Projects {
     folders: Folders,
-    /// The project of the person whose machine this is.
+    /// The project of the machine's owner.
     own: String,
     chosen: Option<PathBuf>,
     roots: Vec<(PathBuf, Access)>,
@@ -26,8 +26,8 @@ pub struct Projects {
 }
 
 impl Projects {
-    /// Workspaces in the data folder. `own` is the project of the person whose machine this is: only for it, another
-    /// workspace and further folders can be opened. `files` are our own ones.
+    /// Workspaces in the data folder. `own` is the project of the machine's owner: only it can have another workspace and
+    /// further folders. `files` are our own files.
     #[must_use]
     pub fn new(folders: &Folders, own: &str, files: Vec<PathBuf>) -> Self {
         let protected = Protected { folders: vec![folders.config.clone(), folders.data.clone()], files };
@@ -43,28 +43,28 @@ impl Projects {
         }
     }
 
-    /// Where the user's home is, whose credentials are nobody's business.
+    /// Sets the user's home folder, whose credentials are off limits.
     #[must_use]
     pub fn with_home(mut self, home: Option<PathBuf>) -> Self {
         self.home = home;
         self
     }
 
-    /// Uses this folder as the workspace of the own project.
+    /// Uses this folder as the workspace of the owner's project.
     #[must_use]
     pub fn with_workspace(mut self, folder: PathBuf) -> Self {
         self.chosen = Some(folder);
         self
     }
 
-    /// Opens another folder to the own project. Only trusted configuration may say so.
+    /// Opens another folder to the owner's project. For trusted configuration only.
     #[must_use]
     pub fn with_root(mut self, folder: PathBuf, access: Access) -> Self {
         self.roots.push((folder, access));
         self
     }
 
-    /// Opens credentials, by their names, to programs of the own project. Only trusted configuration may say so.
+    /// Lets programs of the owner's project read these credentials. For trusted configuration only.
     #[must_use]
     pub fn with_programs_read(mut self, names: Vec<String>) -> Self {
         self.programs_read = names;
@@ -92,13 +92,13 @@ impl Projects {
     }
 }
 
-/// A folder for a project, whatever its name is. Two projects never share one.
+/// The folder name of a project. Two projects never share one.
 fn folder_name(project: &str) -> String {
     let is_plain =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');
     match project.bytes().all(is_plain) && (1..=MAX_PLAIN).contains(&project.len()) {
         true => project.to_owned(),
-        // No plain name has a `=`.
+        // No plain name contains a `=`.
         false => format!("={}", hex::encode(Sha256::digest(project.as_bytes()))),
     }
 }
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_opens_is_open_to_their_own_project_only() {
+    fn configured_folders_are_open_to_the_owners_project_only() {
         let projects = projects()
             .with_workspace("/home/ann/work".into())
             .with_root("/srv/data".into(), Access::ReadOnly);

@@ -1,4 +1,4 @@
-//! Toolroom's own files, which no tool opens, by whatever name it reaches them.
+//! Toolroom's own files, which no tool opens under any name.
 
 use std::path::{Path, PathBuf};
 
@@ -8,20 +8,20 @@ use rustix::io::Errno;
 use super::path_handle::PathHandle;
 use crate::machine::FileId;
 
-/// What is Toolroom's own.
+/// Toolroom's own files.
 #[derive(Debug, Clone, Default)]
 pub struct Protected {
-    /// Everything below these folders, except a workspace that lies there.
+    /// Everything below these folders, except a workspace in them.
     pub folders: Vec<PathBuf>,
-    /// These files, also by other names of theirs.
+    /// These files, also under other names.
     pub files: Vec<PathBuf>,
 }
 
 impl Protected {
-    /// Whether a place below `root` is ours. A root inside one of our folders was chosen, and is not.
+    /// Whether a path below `root` is ours. A root inside one of our folders was configured, and is not.
     pub(super) fn covers(&self, place: &Path, root: &Path) -> Result<bool, Errno> {
         for folder in &self.folders {
-            // It is named by people, so links may lead to it; a place has its real name.
+            // The configured folder may be a link; the path is a real one.
             let folder = real_name(folder)?;
             if place.starts_with(&folder) && !root.starts_with(&folder) {
                 return Ok(true);
@@ -35,20 +35,20 @@ impl Protected {
         is_one_of(&self.folders, stat)
     }
 
-    /// Whether this is one of our files, by its identity: a second name does not help.
+    /// Whether this is one of our files, by inode: a hard link does not help.
     pub(super) fn is_file(&self, stat: &Stat) -> bool {
         is_one_of(&self.files, stat)
     }
 }
 
-/// What cannot be looked at here cannot be opened by this user either.
+/// A file that cannot be examined cannot be opened by this user either.
 fn is_one_of(paths: &[PathBuf], stat: &Stat) -> bool {
     let id = FileId::from_stat(stat);
     paths.iter().any(|path| FileId::from_path(path).is_ok_and(|found| found == Some(id)))
 }
 
-/// Where a folder is, or would be made: what is missing keeps its name below what is there. A configuration that
-/// somebody else writes before we do would be ours all the same.
+/// The real path of a folder, which may be missing: a configuration that another program creates before we do would
+/// still be ours.
 #[expect(clippy::disallowed_methods, reason = "this is the door: where our own folders really are")]
 fn real_name(folder: &Path) -> Result<PathBuf, Errno> {
     let mut missing = Vec::new();

@@ -1,4 +1,4 @@
-//! Reading text, whole or line by line.
+//! Reads text, whole or by lines.
 
 use std::io::Read;
 
@@ -15,49 +15,48 @@ use super::stamp::stamp;
 use super::workspace::{Workspace, refused};
 use crate::regular_file::{RegularFile, RegularFileError};
 
-/// What is read in one piece at most.
+/// Maximum size of a file read at once.
 pub const MAX_WHOLE_BYTES: usize = 10 * 1024 * 1024;
 
-/// How far into a file lines are counted: a second of work, not minutes.
+/// How far into a file lines are counted: about a second of work.
 const MAX_COUNTED_BYTES: u64 = 256 * 1024 * 1024;
 
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// Which lines are wanted.
+/// The requested lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lines {
     /// The first one, counted from 1.
     pub first: u64,
     /// How many.
     pub count: u64,
-    /// How many bytes a page has at most.
+    /// Maximum bytes of a page.
     pub max_bytes: usize,
 }
 
 /// Some lines of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// Whole lines with their ends, or the beginning of one that is too long.
+    /// Whole lines with their line breaks, or the beginning of one that is too long.
     pub text: String,
-    /// How long the file is, in bytes.
+    /// The size of the file in bytes.
     pub size: u64,
-    /// The line the next page begins with; `None` at the end of the file.
+    /// The first line of the next page; `None` at the end of the file.
     pub next: Option<u64>,
-    /// Whether the only line here is longer than a page, and its rest is left out.
+    /// Whether the page holds only the beginning of one line.
     pub is_cut: bool,
-    /// What tells whether the file is still the one it was.
+    /// Identifies this version of the file.
     pub stamp: String,
 }
 
 impl Workspace {
-    /// The text of a file of at most [`MAX_WHOLE_BYTES`], exactly as it is there: byte order mark and line ends too, so
-    /// that it can be written back. Blocks.
+    /// The text of a file of at most [`MAX_WHOLE_BYTES`], unchanged, including byte order mark and line breaks, so that it
+    /// can be written back. Blocks.
     pub fn read(&self, path: &str) -> Result<String, FileError> {
         self.read_stamped(path).map(|(text, _)| text)
     }
 
-    /// The same, with a stamp of the file after it was read: one that was changed meanwhile has
-    /// another one than before.
+    /// Also returns a stamp taken after reading: it differs from the one before if the file changed meanwhile.
     pub fn read_stamped(&self, path: &str) -> Result<(String, String), FileError> {
         let (asked, looked, file) = self.open_file(path)?;
         let failed = |source: std::io::Error| FileError::Io { path: path.to_owned(), source };
@@ -77,7 +76,7 @@ impl Workspace {
         Ok((text_of(&asked, &looked, content)?, stamp))
     }
 
-    /// Some lines of a file of any size. Blocks, for as long as it takes to count the lines before them.
+    /// Some lines of a file of any size. Blocks while the lines before them are counted.
     pub fn read_lines(&self, path: &str, lines: Lines) -> Result<Page, FileError> {
         let (asked, looked, mut file) = self.open_file(path)?;
         let mut pager = Pager::new(lines);
@@ -85,7 +84,7 @@ impl Workspace {
         let mut chunk = Vec::with_capacity(CHUNK_BYTES);
         loop {
             chunk.clear();
-            // The beginning in one piece, whichever lines are wanted: a key in it may be cut anywhere.
+            // The beginning is checked as a whole, for any lines: a key in it may be cut anywhere.
             let size = if counted == 0 { HEAD_BYTES } else { CHUNK_BYTES };
             let bound = u64::try_from(size).unwrap_or(u64::MAX);
             let read = (&mut file).take(bound).read_to_end(&mut chunk);
@@ -118,7 +117,7 @@ impl Workspace {
         Ok(Page { text: text_of(&asked, &looked, content)?, size: looked.size(), next, is_cut, stamp })
     }
 
-    /// Opens a file for reading, after it was judged.
+    /// Opens a file for reading, after judging it.
     #[expect(clippy::disallowed_types, reason = "this is the door: reading a file in a workspace")]
     pub(super) fn open_file<'a>(
         &self,
@@ -164,13 +163,13 @@ enum Wants {
     Nothing,
 }
 
-/// Picks lines out of bytes that come in pieces.
+/// Extracts lines from chunks of bytes.
 struct Pager {
     wanted: Lines,
-    /// The line the next byte belongs to.
+    /// The line of the next byte.
     line: u64,
     page: Vec<u8>,
-    /// Where that line begins in the page.
+    /// Start of that line in the page.
     line_start: usize,
     next: Option<u64>,
     is_cut: bool,
@@ -205,7 +204,7 @@ impl Pager {
         Wants::More
     }
 
-    /// Adds a piece of a line. A line that does not fit is left to the next page, unless it is alone here.
+    /// Adds a piece of a line. A line that does not fit goes to the next page, unless it is alone here.
     fn fits(&mut self, piece: &[u8]) -> bool {
         let room = self.wanted.max_bytes.saturating_sub(self.page.len());
         if piece.len() <= room {

@@ -1,16 +1,16 @@
-//! The path somebody asks for, before anything is looked at.
+//! A requested path, before the file system is accessed.
 
 use super::error::FileError;
 
-/// What the system takes at most.
+/// The system's limits.
 const MAX_PATH_BYTES: usize = 4_096;
 const MAX_NAME_BYTES: usize = 255;
 
-/// Each name costs a descriptor where the kernel cannot follow a path for us.
+/// Each name costs a descriptor if the kernel cannot follow the path.
 const MAX_NAMES: usize = 128;
 
-/// A path that makes sense, cut into names. `.` and doubled slashes are gone; `..` is kept, since where it leads is
-/// known only to whoever follows it.
+/// A valid path, split into names. `.` and double slashes are removed; `..` stays, because its target depends on the
+/// file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestedPath<'a> {
     text: &'a str,
@@ -18,7 +18,7 @@ pub struct RequestedPath<'a> {
 }
 
 impl<'a> RequestedPath<'a> {
-    /// Reads a path.
+    /// Parses a path.
     pub fn parse(text: &'a str) -> Result<Self, FileError> {
         let path = || text.escape_debug().to_string();
         if text.trim().is_empty() {
@@ -38,7 +38,7 @@ impl<'a> RequestedPath<'a> {
         Ok(Self { text, names })
     }
 
-    /// As it was given.
+    /// The original text.
     #[must_use]
     pub fn text(&self) -> &'a str {
         self.text
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_cut_into_names() {
+    fn a_path_is_split_into_names() {
         for (text, names, is_folder) in [
             ("a", vec!["a"], false),
             ("./a//b/./c.txt", vec!["a", "b", "c.txt"], false),
@@ -87,10 +87,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_is_refused_with_a_reason() {
+    fn an_invalid_path_is_refused_with_a_reason() {
         let refused = |text: &str| RequestedPath::parse(text).unwrap_err().to_string();
         assert!(refused("").contains("empty") && refused(" \t").contains("empty"));
-        assert_eq!(refused("a\0b"), "`a\\0b` holds a control character, which no path here may");
+        assert_eq!(refused("a\0b"), "`a\\0b` contains a control character");
         assert!(refused("a\nb").contains("control") && refused("\u{1b}[31m").contains("control"));
         assert!(refused("~").contains("home") && refused("~/x").contains("home"));
         assert!(refused(&"a/".repeat(3_000)).contains("too long"));

@@ -1,4 +1,4 @@
-//! A folder that was opened for tools.
+//! A folder opened for tools.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
@@ -12,16 +12,16 @@ use super::path_handle::PathHandle;
 use super::protected::Protected;
 use crate::folders::make_workspace;
 
-/// What may be done below a root.
+/// The access to a root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Reading and listing.
     ReadOnly,
-    /// Writing too.
+    /// Also writing.
     Writable,
 }
 
-/// Where a root is, before it is opened.
+/// A root before it is opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RootFolder {
     pub(super) path: PathBuf,
@@ -29,12 +29,12 @@ pub(super) struct RootFolder {
     pub(super) origin: Origin,
 }
 
-/// Who chose a root.
+/// Where a root comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// A person, who may be mistaken: it is judged, and must be there.
+    /// Configured by a person: it is judged, and must exist.
     Given,
-    /// We did, inside our own data folder: it is made if it is missing, wherever that folder is.
+    /// A workspace in our own data folder: created if missing, and not judged.
     Ours,
 }
 
@@ -57,7 +57,7 @@ impl Root {
             return Err(refused(RootProblem::NotAbsolute));
         }
         let mut flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        // What is not judged must be the folder we made, and not one that a link leads to.
+        // The folder is not judged, so it must be the one we made, not the target of a link.
         flags.set(OFlags::NOFOLLOW, place.origin == Origin::Ours);
         let mut found = open(&place.path, flags, Mode::empty());
         if matches!(found, Err(Errno::NOENT)) && place.origin == Origin::Ours {
@@ -82,7 +82,7 @@ impl Root {
         Ok(Self { origin: place.origin, folder, access: place.access })
     }
 
-    /// Its real name.
+    /// Its real path.
     pub(super) fn path(&self) -> &Path {
         &self.folder.place
     }

@@ -1,4 +1,4 @@
-//! Which of the folders that should be open are.
+//! Reports which configured folders can be opened.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,32 +8,32 @@ use super::root::{Access, Origin, Root};
 use super::workspace::Workspace;
 use crate::machine::{FileId, may_write};
 
-/// A folder that should be open to a project.
+/// A configured folder of a project.
 #[derive(Debug)]
 pub struct RootReport {
-    /// As it was named.
+    /// The configured path.
     pub path: PathBuf,
-    /// What may be done there.
+    /// The configured access.
     pub access: Access,
-    /// How it was found.
+    /// The result.
     pub state: RootState,
 }
 
-/// How a folder was found.
+/// The state of a configured folder.
 #[derive(Debug)]
 pub enum RootState {
     /// It can be used.
     Open,
-    /// It is made when it is first used.
+    /// It is created on first use.
     NotMade,
     /// It cannot be opened.
     Closed(RootProblem),
-    /// It can be read, though it should be written.
+    /// It can only be read, although it is configured as writable.
     Unwritable(io::Error),
 }
 
 impl Workspace {
-    /// Looks at every folder that should be open, the workspace first. Makes nothing. Blocks.
+    /// Checks every configured folder, the workspace first. Creates nothing. Blocks.
     #[must_use]
     pub fn survey(&self) -> Vec<RootReport> {
         let roots = self.roots().map(|root| {

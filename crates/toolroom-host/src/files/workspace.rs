@@ -1,4 +1,4 @@
-//! The folders that are open to one project, and who is let in.
+//! The folders open to one project, and the checks before access.
 
 use std::os::fd::AsFd;
 use std::path::{Component, Path, PathBuf};
@@ -14,8 +14,8 @@ use super::protected::Protected;
 use super::requested_path::RequestedPath;
 use super::root::{Access, Origin, Root, RootFolder};
 
-/// The files of one project. Relative paths begin in the workspace; absolute ones must lie in it or in another root.
-/// Nothing is opened before something is asked for, and nothing is kept open, so that folders may come and go.
+/// The files of one project. Relative paths start in the workspace; absolute ones must be in it or in another root.
+/// Roots are opened for each access and not kept open, so that folders may be mounted and removed.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     workspace: RootFolder,
@@ -27,13 +27,13 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// A workspace in a folder that somebody chose, which must be there.
+    /// A workspace in a configured folder, which must exist.
     #[must_use]
     pub fn new(folder: PathBuf) -> Self {
         Self::in_place(folder, Origin::Given)
     }
 
-    /// A workspace of our own choice, inside our data folder: made when it is first needed.
+    /// A workspace in our data folder, created on first use.
     #[must_use]
     pub fn in_data_folder(folder: PathBuf) -> Self {
         Self::in_place(folder, Origin::Ours)
@@ -50,66 +50,66 @@ impl Workspace {
         }
     }
 
-    /// Opens another folder. Only trusted configuration may say so.
+    /// Opens another folder. For trusted configuration only.
     #[must_use]
     pub fn with_root(mut self, path: PathBuf, access: Access) -> Self {
         self.further.push(RootFolder { path, access, origin: Origin::Given });
         self
     }
 
-    /// Says where the home of this user is, so that its credentials are known.
+    /// Sets the user's home folder, so that its credentials are known.
     #[must_use]
     pub fn with_home(mut self, home: Option<PathBuf>) -> Self {
         self.judge = Judge::new(home);
         self
     }
 
-    /// Says which files are Toolroom's own.
+    /// Sets Toolroom's own files.
     #[must_use]
     pub fn with_protected(mut self, protected: Protected) -> Self {
         self.protected = protected;
         self
     }
 
-    /// Opens credentials to programs, by their names. Only trusted configuration may say so.
+    /// Lets programs read these credentials. For trusted configuration only.
     #[must_use]
     pub fn with_programs_read(mut self, names: Vec<String>) -> Self {
         self.programs_read = names;
         self
     }
 
-    /// Credentials that programs may read here.
+    /// Credentials that programs may read.
     #[must_use]
     pub fn programs_read(&self) -> &[String] {
         &self.programs_read
     }
 
-    /// Follows no link at all, as where the kernel has no `openat2`.
+    /// Follows no links, as on kernels without `openat2`.
     #[must_use]
     pub fn without_links(mut self) -> Self {
         self.following = Following::Walk;
         self
     }
 
-    /// Where relative paths begin.
+    /// The base of relative paths.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.workspace.path
     }
 
-    /// The folders that are open besides it.
+    /// The other open folders.
     pub fn further_folders(&self) -> impl Iterator<Item = (&Path, Access)> {
         self.further.iter().map(|root| (root.path.as_path(), root.access))
     }
 
-    /// Whether a path, as it is written, names a file that runs code for its owner later.
+    /// Whether a path, as written, names a start file.
     #[must_use]
     pub fn names_start_file(&self, path: &str) -> bool {
         let named = self.workspace.path.join(path);
         self.judge.is_start_file(&named) || is_in_a_repository(&without_dots(&named))
     }
 
-    /// Finds something and judges it.
+    /// Finds and judges a file.
     pub(super) fn look(&self, asked: &RequestedPath<'_>, role: Role) -> Result<PathHandle, FileError> {
         let (root, names) = self.resolve(asked)?;
         self.admit_name(&root, asked, &names, role)?;
@@ -118,22 +118,22 @@ impl Workspace {
         Ok(looked)
     }
 
-    /// Finds something below a root, not judged yet.
+    /// Finds a file below a root without judging it.
     pub(super) fn look_below(&self, root: &Root, names: &[&str]) -> Result<PathHandle, Errno> {
         find(root.as_fd(), names, LastLink::Follow, self.following).and_then(PathHandle::at)
     }
 
-    /// The root a path lies in, and the names from there on.
+    /// The root that contains a path, and the names below it.
     pub(super) fn resolve<'a>(&self, asked: &RequestedPath<'a>) -> Result<(Root, Vec<&'a str>), FileError> {
         if !asked.is_absolute() {
             return Ok((self.open(&self.workspace)?, asked.names().to_vec()));
         }
         let named = self.roots().filter_map(|root| Some((root, below(asked, &root.path)?)));
-        // The innermost one decides what may be done.
+        // The innermost root decides about access.
         if let Some((root, names)) = named.min_by_key(|(_, names)| names.len()) {
             return Ok((self.open(root)?, names));
         }
-        // It may be called by its real name. A root that cannot be opened has none.
+        // It may be requested by its real path. A root that cannot be opened has none.
         let real = self.roots().filter_map(|root| self.open(root).ok());
         let real = real.filter_map(|root| below(asked, root.path()).map(|names| (root, names)));
         if let Some(found) = real.min_by_key(|(_, names)| names.len()) {
@@ -145,27 +145,27 @@ impl Workspace {
         })
     }
 
-    /// Fails if a place may only be read. The innermost root decides, by whatever path the place was reached.
+    /// Fails if a path is read-only. The innermost root decides, however the path was reached.
     pub(super) fn admit_writing(&self, asked: &RequestedPath<'_>, place: &Path) -> Result<(), FileError> {
         let known = self.roots().filter_map(|root| match self.open(root) {
             Ok(open) => Some((open.path().to_owned(), root.access)),
-            // It may be missing, or in trouble for a moment: what was said about its name holds.
+            // A root that is missing or temporarily unavailable is judged by its configured path.
             Err(_) if root.access == Access::ReadOnly => Some((root.path.clone(), root.access)),
             Err(_) => None,
         });
         let covering = known.filter(|(root, _)| place.starts_with(root));
-        // Of two that are the same folder, the stricter one counts.
+        // If two roots are the same folder, the stricter one counts.
         match covering.max_by_key(|(root, access)| (root.components().count(), *access == Access::ReadOnly)) {
             Some((_, Access::Writable)) => Ok(()),
             Some((root, Access::ReadOnly)) => {
                 Err(FileError::ReadOnly { path: asked.text().to_owned(), root })
             }
-            // Its root was moved away meanwhile.
+            // The root was moved away meanwhile.
             None => Err(FileError::Changing { path: asked.text().to_owned() }),
         }
     }
 
-    /// All of them, the workspace first.
+    /// All roots, the workspace first.
     pub(super) fn roots(&self) -> impl Iterator<Item = &RootFolder> {
         std::iter::once(&self.workspace).chain(&self.further)
     }
@@ -174,7 +174,7 @@ impl Workspace {
         Root::open(root, &self.judge, &self.protected)
     }
 
-    /// Judges what was found: where it is, and what it is.
+    /// Judges a file that was found, by path and identity.
     pub(super) fn admit(
         &self,
         root: &Root,
@@ -195,7 +195,7 @@ impl Workspace {
         }
     }
 
-    /// Judges what was asked for, which may be a link to a place of another name.
+    /// Judges the requested path, which may be a link to another name.
     pub(super) fn admit_name(
         &self,
         root: &Root,
@@ -204,14 +204,14 @@ impl Workspace {
         role: Role,
     ) -> Result<(), FileError> {
         if names.contains(&"..") {
-            // Where that leads is known only to whoever follows it.
+            // The target of `..` depends on the file system.
             return Ok(());
         }
         let named = root.path().join(names.join("/"));
         self.judge.credentials(&named, role).map_err(|refusal| refused(asked, refusal))
     }
 
-    /// Judges a place that is about to be written: what a person would have been asked about has to be called by its name.
+    /// Judges a path that is about to be written: a start file must be requested by its own name, which the approval shows.
     pub(super) fn admit_start_file(
         &self,
         root: &Root,
@@ -222,7 +222,7 @@ impl Workspace {
         if self.judge.is_start_file(&self.workspace.path.join(asked.text())) {
             return Ok(());
         }
-        // A link may lead elsewhere than when the person was asked.
+        // A link may lead elsewhere than at the time of the approval.
         let is_linked = || without_dots(&root.path().join(names.join("/"))) != place;
         match self.judge.is_start_file(place) || is_in_a_repository(place) && is_linked() {
             true => Err(refused(asked, PathRefusal::StartFile)),
@@ -230,7 +230,7 @@ impl Workspace {
         }
     }
 
-    /// Judges a place where something is, or is about to be.
+    /// Judges an existing or future path.
     pub(super) fn admit_place(
         &self,
         root: &Root,
@@ -239,7 +239,7 @@ impl Workspace {
         role: Role,
     ) -> Result<(), FileError> {
         self.judge.place(place, root.path(), role).map_err(|refusal| refused(asked, refusal))?;
-        // A workspace of ours lies below our folders, never the other way round.
+        // Our workspace is below our folders, never the other way round.
         if root.origin == Origin::Ours {
             return Ok(());
         }
@@ -249,7 +249,7 @@ impl Workspace {
         }
     }
 
-    /// What the system said about a path.
+    /// Converts a system error.
     pub(super) fn failed(&self, asked: &RequestedPath<'_>, errno: Errno) -> FileError {
         match errno {
             Errno::XDEV => {
@@ -264,14 +264,14 @@ pub(super) fn refused(asked: &RequestedPath<'_>, refusal: PathRefusal) -> FileEr
     FileError::Refused { path: asked.text().to_owned(), refusal }
 }
 
-/// The names that follow `root` in a path that begins with it.
+/// The names after `root` in a path that begins with it.
 fn below<'a>(asked: &RequestedPath<'a>, root: &Path) -> Option<Vec<&'a str>> {
     let rest = Path::new(asked.text()).strip_prefix(root).ok()?;
     let skip = asked.names().len().checked_sub(rest.components().count())?;
     asked.names().get(skip..).map(<[&str]>::to_vec)
 }
 
-/// Whether a place lies in the folder of a repository, which may have any name. What lies in a worktree does not.
+/// Whether a path is inside a git folder, which may have any name. Files of a worktree are not.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the door: whether the parts of a repository are there"
@@ -284,7 +284,7 @@ fn is_in_a_repository(place: &Path) -> bool {
     place.ancestors().skip(1).any(is_repository)
 }
 
-/// A path as it is written, without `.` and `..`: `missing/..` leads nowhere as long as that folder is not made.
+/// A path without `.` and `..`, by text only: `missing/..` cannot be resolved before that folder exists.
 fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

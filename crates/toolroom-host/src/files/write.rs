@@ -1,6 +1,6 @@
-//! Writing a file: whole or not at all.
+//! Writes files atomically.
 //!
-//! Where it goes is found and judged as for reading; how it takes its place is told in `atomic_file.rs`.
+//! The target is found and judged as for reading; `atomic_file.rs` replaces it.
 
 use std::io::Write;
 use std::os::fd::AsFd;
@@ -21,39 +21,39 @@ use super::workspace::{Workspace, refused};
 use crate::atomic_file::AtomicFile;
 use crate::owner::{give_file, give_folder};
 
-/// What of an old file's mode is kept: who may read, write and execute, and nothing that lends rights.
+/// The bits of an old file's mode that are kept: no setuid, setgid or sticky bit.
 const PERMISSIONS: u32 = 0o777;
 
-/// What new files and folders get, less what the user's mask takes away.
+/// Modes of new files and folders, before the umask.
 const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
 const NEW_FOLDER: Mode = Mode::from_raw_mode(0o777);
 
-/// What happens when the folder of a file is missing.
+/// What happens if the folder of a file is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parents {
-    /// It is made, and those above it.
+    /// It is created, with its parents.
     Create,
-    /// Then nothing is written.
+    /// Nothing is written.
     MustExist,
 }
 
-/// What became of a file.
+/// The effect on the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteOutcome {
-    /// It was not there before.
+    /// Created.
     New,
-    /// It took the place of another one.
+    /// Replaced.
     Replaced,
 }
 
 impl Workspace {
-    /// Writes a file whole, in place of what is there. Permissions and owner are kept where that is possible; a link is
-    /// refused, and another hard link keeps the old content. Blocks until it is on the disk.
+    /// Writes a whole file, replacing an existing one. Permissions and owner are kept where possible; a link is refused,
+    /// and other hard links keep the old content. Blocks until it is on disk.
     pub fn write(&self, path: &str, content: &[u8], parents: Parents) -> Result<WriteOutcome, FileError> {
         self.write_stamped(path, content, parents).map(|(written, _)| written)
     }
 
-    /// The same, with a stamp of the file as it was written.
+    /// Also returns a stamp of the written file.
     pub fn write_stamped(
         &self,
         path: &str,
@@ -91,7 +91,7 @@ impl Workspace {
         Ok((if old.is_some() { WriteOutcome::Replaced } else { WriteOutcome::New }, stamp))
     }
 
-    /// The folder a file is to lie in.
+    /// The folder of a new file.
     fn folder_for(
         &self,
         root: &Root,
@@ -105,7 +105,7 @@ impl Workspace {
                 return Err(FileError::NoFolder { path: asked.text().to_owned() });
             }
             Err(Errno::NOENT) => {
-                // Before anything is made: a refused path leaves no folders behind.
+                // Checked before anything is created: a refused path leaves no folders behind.
                 let wanted: PathBuf = above.iter().chain([&name]).collect();
                 let wanted = root.path().join(wanted);
                 self.admit_place(root, asked, &wanted, Role::File)?;
@@ -125,8 +125,8 @@ impl Workspace {
         }
     }
 
-    /// Makes what is missing of these folders, one by one. Each is found from the root again, so that a link that
-    /// stays inside may be part of the way.
+    /// Creates missing folders one by one. Each is found from the root again, so links that stay inside may be on the
+    /// way.
     #[expect(clippy::disallowed_methods, reason = "this is the door: folders in a workspace")]
     fn make_folders(
         &self,
@@ -136,7 +136,7 @@ impl Workspace {
     ) -> Result<PathHandle, FileError> {
         let failed = |errno| self.failed(asked, errno);
         if names.contains(&"..") {
-            // Where `..` of a missing folder leads is anybody's guess.
+            // The target of `..` below a missing folder is undefined.
             return Err(FileError::NoFolder { path: asked.text().to_owned() });
         }
         let mut here = self.look_below(root, &[]).map_err(failed)?;
@@ -148,7 +148,7 @@ impl Workspace {
                     self.admit_place(root, asked, &wanted, Role::Folder)?;
                     self.admit_writing(asked, &wanted)?;
                     match mkdirat(here.as_fd(), *name, NEW_FOLDER) {
-                        // Somebody else was faster, or it is a link that leads nowhere; the next look tells.
+                        // Another process created it, or it is a dangling link; the next lookup decides.
                         Ok(()) => give_folder(name, here.as_fd()).map_err(failed)?,
                         Err(Errno::EXIST) => {}
                         Err(errno) => return Err(failed(errno)),
@@ -162,7 +162,7 @@ impl Workspace {
     }
 }
 
-/// Puts content in the place of `name`, in one step.
+/// Replaces the file `name` in one step.
 fn replace(folder: &PathHandle, name: &str, content: &[u8], old: Option<&Stat>) -> Result<String, Errno> {
     let folder = folder.open(OFlags::RDONLY | OFlags::DIRECTORY)?;
     let mode = old.map_or(NEW_FILE, |old| Mode::from_raw_mode(old.st_mode & PERMISSIONS));
@@ -170,17 +170,17 @@ fn replace(folder: &PathHandle, name: &str, content: &[u8], old: Option<&Stat>) 
     let mut staged = AtomicFile::inside(folder, name.into(), mode)?;
     staged.write_all(content).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     if let Some(old) = old {
-        // Giving files away is root's; everybody else's become their own.
+        // Only root can keep another owner; otherwise the file becomes ours.
         match fchown(&staged.file, Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid))) {
             Ok(()) | Err(Errno::PERM) => {}
             Err(errno) => return Err(errno),
         }
-        // The mask took some of it away, and a change of the owner may have.
+        // The umask and a change of the owner may have removed bits.
         fchmod(&staged.file, mode)?;
     } else {
         give_file(&staged.file, around)?;
     }
-    // A name of its own for the file, since giving it its place changes the stamp and the other one ends with that.
+    // The file gets a descriptor of its own, because publishing consumes the other and changes the stamp.
     let written =
         staged.file.try_clone().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     staged.publish_over()?;

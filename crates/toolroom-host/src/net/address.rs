@@ -1,9 +1,9 @@
-//! Which addresses are not the public internet, and by what name. Tables only: nothing is asked, nothing is opened.
+//! Special addresses, which are not the public internet. Tables only, no I/O.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What an address is for, if it is not an ordinary host of the internet.
+/// The purpose of a special address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AddressKind {
     /// `0.0.0.0/8`, which leads to this machine, and `::`.
@@ -16,23 +16,23 @@ pub enum AddressKind {
     Shared,
     /// `169.254.0.0/16` and `fe80::/10`.
     LinkLocal,
-    /// Where a cloud tells its machines their credentials.
+    /// The metadata service of a cloud, which has credentials.
     Metadata,
     /// `fc00::/7`.
     UniqueLocal,
-    /// `fec0::/10`, which was private once.
+    /// `fec0::/10`, formerly private.
     SiteLocal,
-    /// Set aside for protocols.
+    /// Reserved for protocols.
     Protocol,
-    /// For examples in texts.
+    /// For documentation.
     Documentation,
-    /// For measuring networks.
+    /// For benchmarks.
     Benchmark,
-    /// Goes to many.
+    /// Multicast.
     Multicast,
     /// `255.255.255.255`.
     Broadcast,
-    /// Belongs to nobody.
+    /// Unassigned address space.
     Reserved,
     /// `::ffff:a.b.c.d`.
     Mapped,
@@ -51,7 +51,7 @@ pub enum AddressKind {
 }
 
 impl AddressKind {
-    /// Whether neither an opened name nor an opened range leads there: such an address has to be opened itself.
+    /// Whether neither an opened name nor an opened range includes it: such an address has to be opened itself.
     #[must_use]
     pub fn is_opened_only_exactly(self) -> bool {
         matches!(self, Self::Metadata | Self::Unspecified | Self::Multicast | Self::Broadcast)
@@ -86,7 +86,7 @@ impl fmt::Display for AddressKind {
     }
 }
 
-/// The first row that fits counts: metadata addresses lie inside wider ranges.
+/// The first match counts: metadata addresses are inside wider ranges.
 const V4: &[(Ipv4Addr, u32, AddressKind)] = &[
     (Ipv4Addr::new(169, 254, 169, 254), 32, AddressKind::Metadata), // nearly every cloud
     (Ipv4Addr::new(169, 254, 42, 42), 32, AddressKind::Metadata),   // Scaleway
@@ -114,7 +114,7 @@ const V4: &[(Ipv4Addr, u32, AddressKind)] = &[
     (Ipv4Addr::new(240, 0, 0, 0), 4, AddressKind::Reserved),
 ];
 
-/// As [`V4`]. What is in no row and outside `2000::/3` belongs to nobody.
+/// As [`V4`]. Addresses in no row and outside of `2000::/3` are unassigned.
 const V6: &[(Ipv6Addr, u32, AddressKind)] = &[
     (Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0), 32, AddressKind::Metadata), // AWS
     (Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254), 128, AddressKind::Metadata), // Google
@@ -140,7 +140,7 @@ const V6: &[(Ipv6Addr, u32, AddressKind)] = &[
     (Ipv6Addr::new(0xff00, 0, 0, 0, 0, 0, 0, 0), 8, AddressKind::Multicast),
 ];
 
-/// What kind of special address this is; `None` for an ordinary public one.
+/// The kind of a special address; `None` for an ordinary public one.
 #[must_use]
 pub fn special(address: IpAddr) -> Option<AddressKind> {
     match address {
@@ -166,7 +166,7 @@ fn special_v6(address: Ipv6Addr) -> Option<AddressKind> {
     (matches!(fifth, 0 | 0x200) && sixth == 0x5efe).then_some(AddressKind::Isatap)
 }
 
-/// The IPv4 addresses that an IPv6 address leads to, by the way it was made. They are judged like any other.
+/// The IPv4 addresses embedded in an IPv6 address. They are judged like any other.
 #[must_use]
 pub fn carried(address: IpAddr) -> Vec<Ipv4Addr> {
     let IpAddr::V6(address) = address else { return Vec::new() };
@@ -180,11 +180,11 @@ pub fn carried(address: IpAddr) -> Vec<Ipv4Addr> {
             vec![pair(seventh, eighth)]
         }
         Some(AddressKind::SixToFour) => vec![pair(second, third)],
-        // The server, and the client with all its bits turned over.
+        // The server, and the client with inverted bits.
         Some(AddressKind::Teredo) => vec![pair(third, fourth), pair(!seventh, !eighth)],
         Some(AddressKind::Nat64) if third == 0 => vec![pair(seventh, eighth)],
-        // The translator chooses how long its prefix is (RFC 6052), so every form counts that says something. The
-        // byte after the first 64 bits is left out.
+        // The translator chooses the length of its prefix (RFC 6052), so every plausible form counts. The byte after the
+        // first 64 bits is skipped.
         Some(AddressKind::Nat64) => {
             let after_48 = pair(fourth, (fifth << 8) | (sixth >> 8));
             let after_56 = pair((fourth << 8) | (fifth & 0xff), sixth);
@@ -196,22 +196,22 @@ pub fn carried(address: IpAddr) -> Vec<Ipv4Addr> {
     }
 }
 
-/// Why an address is special, with what it carries.
+/// Why an address is special, with the embedded address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Special {
     /// What it is.
     pub kind: AddressKind,
-    /// A special address that it leads to.
+    /// A special address embedded in it.
     pub carries: Option<(Ipv4Addr, AddressKind)>,
 }
 
 impl Special {
-    /// Of an address; `None` for an ordinary public one.
+    /// For an address; `None` for an ordinary public one.
     #[must_use]
     pub fn from_address(address: IpAddr) -> Option<Self> {
         let kind = special(address)?;
         let inner = carried(address).into_iter().filter_map(|inner| Some((inner, special_v4(inner)?)));
-        // Where it can be read in several ways, the worst one is told.
+        // If there are several readings, the worst one is reported.
         let carries = inner.min_by_key(|(_, kind)| !kind.is_opened_only_exactly());
         Some(Self { kind, carries })
     }

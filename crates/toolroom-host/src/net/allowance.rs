@@ -1,7 +1,7 @@
-//! What a connection may say before the head of a response is whole.
+//! Limits the bytes of a connection before the head of a response is complete.
 //!
-//! Each head is bounded by whoever parses it. Interim responses (1xx) are not counted by anybody: a server that sends
-//! nothing else would keep us reading, one head after the other, until the deadline.
+//! The HTTP parser bounds each head, but not the number of interim responses (1xx): a server that sends nothing else
+//! would keep the client reading until the deadline.
 
 use std::io;
 use std::sync::Arc;
@@ -9,40 +9,40 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::frames::Frames;
 
-/// Stands for no bound.
+/// No limit.
 const NO_BOUND: u64 = u64::MAX;
 
-/// How many bytes may still come. A clone is the same allowance.
+/// The remaining bytes. Clones share one allowance.
 #[derive(Debug, Clone)]
 pub(super) struct Allowance {
     left: Arc<AtomicU64>,
-    /// Whether several responses come at once.
+    /// Whether the connection is multiplexed.
     is_shared: bool,
 }
 
 impl Allowance {
-    /// Of a connection that waits for one response at a time: all counts until its head is whole.
+    /// For HTTP/1: all bytes count until the head is complete.
     pub(super) fn for_one() -> Self {
         Self { left: Arc::new(AtomicU64::new(NO_BOUND)), is_shared: false }
     }
 
-    /// Of a connection with several responses at once: heads count, and bodies among them do not.
+    /// For HTTP/2: heads count, and bodies between them do not.
     pub(super) fn for_several() -> Self {
         Self { is_shared: true, ..Self::for_one() }
     }
 
-    /// A request begins to wait for its head.
+    /// A request starts to wait for its head.
     pub(super) fn begin(&self, bytes: u64) {
         self.left.store(bytes, Ordering::Relaxed);
     }
 
-    /// A head is whole. Other responses of the connection may still wait for theirs, and begin anew; otherwise what
-    /// comes now is a body, and has limits of its own.
+    /// A head is complete. On HTTP/2 other responses may still wait for theirs, with a new allowance; on HTTP/1 the body
+    /// follows, which has its own limits.
     pub(super) fn end(&self, bytes: u64) {
         self.begin(if self.is_shared { bytes } else { NO_BOUND });
     }
 
-    /// What counts what has come.
+    /// Counts received bytes.
     pub(super) fn meter(&self) -> Meter {
         Meter { allowance: self.clone(), frames: self.is_shared.then(Frames::default) }
     }
@@ -56,11 +56,11 @@ impl Allowance {
     }
 }
 
-/// Takes from an allowance what a connection says.
+/// Charges received bytes to an allowance.
 #[derive(Debug)]
 pub(super) struct Meter {
     allowance: Allowance,
-    /// Where heads are told from bodies.
+    /// Separates heads from bodies on HTTP/2.
     frames: Option<Frames>,
 }
 
@@ -69,7 +69,7 @@ impl Meter {
         &self.allowance
     }
 
-    /// Takes what has come.
+    /// Charges received bytes.
     pub(super) fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.allowance.spend(match &mut self.frames {
             Some(frames) => frames.heads(bytes),

@@ -1,4 +1,4 @@
-//! The body of a response: in pieces or whole, decoded, within its limits.
+//! The body of a response: streamed or whole, decoded, within limits.
 
 use std::io;
 use std::pin::Pin;
@@ -14,19 +14,19 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt};
 use super::error::{NetError, SizeMeasure};
 use super::flow::Flow;
 
-/// What is decoded at a time.
+/// Size of a decoded chunk.
 const PIECE: usize = 16 * 1024;
 
-/// The most memory a zstd stream may ask for, as a power of two: 8 MiB, which every decoder of the web has to take.
+/// Maximum window of a zstd stream, as a power of two: 8 MiB, which every web decoder has to support.
 const ZSTD_WINDOW: u32 = 23;
 
-/// Begins a brotli stream with a window of up to 1 GiB. Browsers do not take it either.
+/// Starts a brotli stream with a window of up to 1 GiB. Browsers reject it too.
 const BROTLI_LARGE_WINDOW: u8 = 0x11;
 
-/// What can be decoded, as it is told to servers.
+/// The supported encodings, for `Accept-Encoding`.
 pub(super) const ACCEPTED: &str = "gzip, deflate, br, zstd";
 
-/// A body that is being received. Dropping it ends the connection.
+/// A body being received. Dropping it ends the connection.
 pub struct Body {
     host: Arc<str>,
     source: BodySource,
@@ -38,13 +38,13 @@ enum BodySource {
     Plain(Flow),
     Brotli(Flow),
     Decoder(Pin<Box<dyn AsyncRead + Send + Sync>>),
-    /// Nothing more comes.
+    /// The end.
     Over,
     Failed(NetError),
 }
 
 impl Body {
-    /// Takes the headers that no longer hold once the body is decoded.
+    /// Removes the headers that no longer apply to the decoded body.
     pub(super) fn new(flow: Flow, headers: &mut HeaderMap, limit: u64) -> Result<Self, NetError> {
         let host = Arc::clone(flow.host());
         let coding = headers.get(CONTENT_ENCODING).map(|coding| String::from_utf8_lossy(coding.as_bytes()));
@@ -55,7 +55,7 @@ impl Body {
             "" | "identity" if !several => {
                 return Ok(Self { host, source: BodySource::Plain(flow), decoded: 0, limit });
             }
-            // Nothing is the same in every encoding.
+            // An empty body is the same in every encoding.
             _ if is_empty => return Ok(Self::none(host)),
             "gzip" | "x-gzip" if !several => {
                 let mut decoder = GzipDecoder::new(flow);
@@ -79,12 +79,12 @@ impl Body {
         Ok(Self { host, source, decoded: 0, limit })
     }
 
-    /// Of a response that has none, whatever its headers say.
+    /// For a response without a body, regardless of its headers.
     pub(super) fn none(host: Arc<str>) -> Self {
         Self { host, source: BodySource::Over, decoded: 0, limit: 0 }
     }
 
-    /// The next piece; `None` at the end. Can be dropped while it waits: nothing is lost.
+    /// The next chunk; `None` at the end. Cancel safe.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, NetError> {
         let piece = match self.piece().await {
             Ok(Some(piece)) => self.count(piece),
@@ -94,11 +94,11 @@ impl Body {
             }
             Err(error) => Err(error),
         };
-        // What failed once goes on failing: somebody who asks again must not take it for the end.
+        // An error is returned again on every call, so that it is not mistaken for the end.
         piece.map(Some).inspect_err(|error| self.source = BodySource::Failed(error.clone()))
     }
 
-    /// All of it, if it is no larger than `most` and the limits of the client.
+    /// The whole body, up to `most` bytes and the limits of the client.
     pub async fn bytes_up_to(mut self, most: u64) -> Result<Bytes, NetError> {
         let (what, limit) = match &self.source {
             BodySource::Plain(flow) => (SizeMeasure::Wire, most.min(self.limit).min(flow.limit())),
@@ -113,13 +113,13 @@ impl Body {
         self.whole(most).await?.ok_or_else(|| too_large(None))
     }
 
-    /// All of it, within the limits of the client.
+    /// The whole body, within the limits of the client.
     pub async fn bytes(self) -> Result<Bytes, NetError> {
         let limit = self.limit;
         self.bytes_up_to(limit).await
     }
 
-    /// How much is certain to come if nothing breaks; 0 where nobody knows.
+    /// The announced length; 0 if unknown.
     fn announced(&self) -> u64 {
         match &self.source {
             BodySource::Plain(flow) => flow.announced().unwrap_or(0),
@@ -127,16 +127,16 @@ impl Body {
         }
     }
 
-    /// All of it; `None` if there is more than `most`, which is then not received.
+    /// The whole body; `None` if it is longer than `most`, in which case it is not received.
     async fn whole(&mut self, most: u64) -> Result<Option<Bytes>, NetError> {
         let announced = self.announced();
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let first = self.chunk().await?.unwrap_or_default();
-        // Small bodies come in one piece, which need not be copied.
+        // Small bodies are a single chunk, which need not be copied.
         if announced > 0 && first.len() as u64 == announced && first.len() <= most {
             return Ok(Some(first));
         }
-        // What is announced and never comes is not taken from the machine either: nobody touches it.
+        // Memory that is reserved for an announced length but never touched is not used.
         let expected = usize::try_from(announced.min(self.limit)).unwrap_or(0).min(most);
         let mut bytes = BytesMut::with_capacity(expected.max(first.len()));
         bytes.extend_from_slice(&first);
@@ -184,7 +184,7 @@ impl Body {
     }
 }
 
-/// What a decoder says: an error of ours that passed through it, an early end, or nonsense.
+/// Converts a decoder error: one of ours that passed through it, an early end, or invalid data.
 fn undecodable(host: &str, error: io::Error) -> NetError {
     if error.kind() == io::ErrorKind::UnexpectedEof {
         return NetError::Truncated { host: host.to_owned() };

@@ -1,4 +1,4 @@
-//! The client: judges, sends, follows, and hands over a body that is held to its limits.
+//! The client: judges, sends, follows redirects, and returns a body with limits.
 
 use std::io;
 use std::sync::Arc;
@@ -27,34 +27,34 @@ use super::response::Response;
 use super::target::Target;
 use super::transport::Peer;
 
-/// How Toolroom introduces itself.
+/// The `User-Agent`.
 const NAME: &str = concat!("toolroom/", env!("CARGO_PKG_VERSION"));
 
-/// Connections that wait for another request, per host and in time. With fewer than ask at once, most would be made
-/// anew for each request.
+/// Idle connections kept per host, and for how long. With fewer than concurrent requests, most connections would be made
+/// anew.
 const SPARE: usize = 64;
 const SPARE_FOR: Duration = Duration::from_secs(60);
 
-/// What is read at a time over HTTP/1, as a multiple of what headers may take: bodies go through the same buffer, and
-/// in small pieces they are slower by a third.
+/// Read buffer of HTTP/1, as a multiple of the header limit: bodies use the same buffer, and small reads make them
+/// slower by a third.
 const BUFFER: usize = 4;
 
-/// What may come before a head is whole, as a multiple of the same: interim responses, the head itself, and as much of
-/// the body as was read along with it.
+/// Bytes allowed before a head is complete, as a multiple of the same: interim responses, the head, and the part of the
+/// body read with it.
 const BEFORE_HEAD: u64 = 2 * BUFFER as u64;
 
-/// What one response may send ahead of its reader over HTTP/2; a connection may send four times as much.
+/// HTTP/2 window of a response; that of a connection is four times as large.
 const WINDOW: u32 = 512 * 1024;
 
-/// Sends requests. This is the port: whoever needs HTTP takes it, and the traits of other libraries are implemented
-/// over it, so that none of them ever opens a connection.
+/// The port for HTTP requests. HTTP traits of other libraries are implemented over it, so that no library opens a
+/// connection of its own.
 pub trait Http: Send + Sync {
-    /// Sends a request and returns once the headers of the response are there.
+    /// Sends a request and returns once the headers of the response have arrived.
     fn send(&self, request: Request) -> BoxFuture<'_, Result<Response, NetError>>;
 }
 
-/// The only HTTP client. A clone is the same client; another [`EgressPolicy`] is another client with connections of its
-/// own, so that none that was made under one policy is used under another.
+/// The only HTTP client. Clones share it. Clients with different policies have separate connections, so that a connection
+/// made under one policy is never used under another.
 #[derive(Clone)]
 pub struct Client {
     reach: Arc<EgressPolicy>,
@@ -62,13 +62,13 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client over the system's resolver. Opens nothing yet.
+    /// A client with the system's resolver. Opens nothing yet.
     #[must_use]
     pub fn new(reach: EgressPolicy) -> Self {
         Self::with_resolver(reach, Arc::new(SystemResolver::default()))
     }
 
-    /// A client that finds names in another way.
+    /// A client with another resolver.
     #[must_use]
     #[expect(
         clippy::disallowed_methods,
@@ -94,12 +94,12 @@ impl Client {
         Self { reach, pool: Arc::new(pool) }
     }
 
-    /// Reads and judges a URL, as far as that is possible without looking its name up. Opens nothing.
+    /// Parses and judges a URL, as far as possible without resolving its name. Opens nothing.
     pub fn judge(&self, url: &str) -> Result<Target, NetError> {
         Target::judge(url, &self.reach)
     }
 
-    /// Sends a request, follows redirects and returns once the headers of the response are there.
+    /// Sends a request, follows redirects and returns once the headers of the response have arrived.
     pub async fn send(&self, request: Request) -> Result<Response, NetError> {
         let deadline = self.reach.limits.total.map(|after| Deadline { at: Instant::now() + after, after });
         let follows = if self.reach.max_redirects == 0 { Follows::None } else { request.follows };
@@ -127,7 +127,7 @@ impl Client {
 
     fn first(&self, request: Request) -> Result<Hop, NetError> {
         let Request { method, url, headers, body, follows: _ } = request;
-        // They are about the way and not about a resource.
+        // Such headers concern the transport, not a resource.
         if matches!(method, Method::CONNECT | Method::TRACE) {
             return Err(NetError::BadMethod(method.to_string()));
         }
@@ -149,9 +149,9 @@ impl Client {
         let answer = async {
             let mut connection = capture_connection(&mut request);
             let mut sent = std::pin::pin!(self.pool.request(request));
-            // Connecting has a limit of its own; silence counts from the moment there is somebody to be silent.
+            // Connecting has its own timeout; idle time counts from the moment the connection exists.
             let answer = tokio::select! {
-                // A connection from the pool is found when the request is first looked at, and needs no second look.
+                // A pooled connection is found on the first poll.
                 biased;
                 answer = &mut sent => answer,
                 allowance = connected(&mut connection) => {
@@ -185,12 +185,12 @@ impl Client {
         let limits = &self.reach.limits;
         let host: Arc<str> = hop.target.place().to_string().into();
         let (mut head, body) = response.into_parts();
-        // HTTP/2 bounds the size only, HTTP/1 the number and the buffer.
+        // HTTP/2 bounds only the size, HTTP/1 the number and the buffer.
         let size: usize = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
         if head.headers.len() > limits.headers || size as u64 > u64::from(limits.header_bytes) {
             return Err(self.too_many_headers(&host));
         }
-        // Every connection comes from the gate, which says who is at its end.
+        // Every connection comes from the connector, which records the peer.
         let Some(Peer(peer)) = head.extensions.get().copied() else {
             let source = Arc::new(io::Error::other("a connection of unknown origin"));
             return Err(NetError::Connect { host: host.to_string(), source });
@@ -229,7 +229,7 @@ impl Http for Client {
     }
 }
 
-/// Waits until a connection has been made or found, and gives its allowance.
+/// Waits for a new or pooled connection and returns its allowance.
 async fn connected(connection: &mut CaptureConnection) -> Option<Allowance> {
     let mut extras = Extensions::new();
     if let Some(connected) = &*connection.wait_for_connection_metadata().await {
@@ -238,13 +238,13 @@ async fn connected(connection: &mut CaptureConnection) -> Option<Allowance> {
     extras.remove()
 }
 
-/// Whether a body follows. Where none does, the headers are about the one that would, and over HTTP/2 they are taken
-/// for a promise.
+/// Whether a body follows. Without one, length headers describe the omitted body, which HTTP/2 would take for a
+/// promise.
 fn has_body(method: &Method, status: StatusCode) -> bool {
     *method != Method::HEAD && !matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
 }
 
-/// What goes with every request unless the caller says something else.
+/// The default headers, unless the caller sets them.
 fn with_defaults(mut headers: HeaderMap) -> HeaderMap {
     headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(NAME));
     headers.entry(ACCEPT).or_insert(HeaderValue::from_static("*/*"));

@@ -1,5 +1,5 @@
-//! The one place where connections are made. Whatever asks for one, the address that was judged is the address that
-//! is dialled, and nothing is sent before it is certain who answered.
+//! The only place where connections are made. The address that was judged is the address that is dialled, and nothing is
+//! sent before the peer is verified.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -22,10 +22,10 @@ use super::tls::Tls;
 use super::transport::Wire;
 use crate::listen::is_ours;
 
-/// Addresses of one name that are tried. All of them are judged.
+/// Maximum number of addresses tried per name. All of them are judged.
 const TRIED: usize = 8;
 
-/// How long one address is given before the next is tried beside it (RFC 8305).
+/// Head start of an address before the next is tried in parallel (RFC 8305).
 const HEAD_START: Duration = Duration::from_millis(250);
 
 #[derive(Clone)]
@@ -43,7 +43,7 @@ impl EgressConnector {
         Self(Arc::new(Inner { reach, resolver, tls }))
     }
 
-    /// A connection to a place, for somebody else to speak on.
+    /// A raw connection for the proxy.
     pub(super) async fn tunnel(&self, place: &HostPort) -> Result<TcpStream, NetError> {
         let limit = self.0.reach.limits.connect;
         let opened = tokio::time::timeout(limit, async {
@@ -88,8 +88,8 @@ impl Inner {
         opened.await.map_err(late)?
     }
 
-    /// Where the place is, if every address of it may be reached. One that may not is reason enough to refuse: a
-    /// name that leads to both sides is either a mistake or an attack.
+    /// Resolves a host. Fails if any of its addresses is not allowed: a name with allowed and forbidden addresses is either a
+    /// mistake or an attack.
     async fn addresses(&self, place: &HostPort) -> Result<Vec<SocketAddr>, NetError> {
         let refused = |refusal| NetError::Refused { host: place.to_string(), refusal };
         place.judge(&self.reach).map_err(refused)?;
@@ -106,7 +106,7 @@ impl Inner {
             .map_err(|source| NetError::Connect { host: place.to_string(), source: Arc::new(source) })?;
         for address in &found {
             self.reach.admit(place, *address, |address| own.contains(&address)).map_err(refused)?;
-            // Whatever is opened, nobody gets at this server through itself: it would take them for somebody here.
+            // No rule can open this server itself: requests from it would count as local.
             if is_ours(SocketAddr::new(*address, place.port()), |address| own.contains(address)) {
                 return Err(refused(DestinationRefusal::Ourselves));
             }
@@ -116,7 +116,7 @@ impl Inner {
     }
 }
 
-/// The same in turns of IPv4 and IPv6, beginning with the best: where one of them leads nowhere, the other one is tried.
+/// Alternates IPv4 and IPv6, starting with the best address, so that a broken family does not delay the other.
 fn alternating(found: &[IpAddr]) -> Vec<IpAddr> {
     let is_first = |address: &IpAddr| found.first().map(IpAddr::is_ipv4) == Some(address.is_ipv4());
     let (ours, others): (Vec<IpAddr>, Vec<IpAddr>) = found.iter().partition(|address| is_first(address));
@@ -124,15 +124,14 @@ fn alternating(found: &[IpAddr]) -> Vec<IpAddr> {
     (0..longest).flat_map(|turn| ours.get(turn).into_iter().chain(others.get(turn))).copied().collect()
 }
 
-/// The host is read again from what is about to be connected to, so that no way around the client's own judgement
-/// leads past this one.
+/// The host is parsed again from the URI to connect to, so that nothing bypasses the check of the client.
 fn place(uri: &Uri, is_secure: bool) -> Result<HostPort, UrlProblem> {
     let host = url::Host::parse(uri.host().unwrap_or_default())
         .map_err(|error| UrlProblem::Unreadable(error.to_string()))?;
     HostPort::new(&host, uri.port_u16().unwrap_or(if is_secure { 443 } else { 80 }))
 }
 
-/// The first of several addresses that answers; each gets a head start before the next one.
+/// The first of several addresses that answers; each has a head start before the next.
 async fn dial(place: &HostPort, addresses: &[SocketAddr]) -> Result<(SocketAddr, TcpStream), NetError> {
     let failed = |source: io::Error| NetError::Connect { host: place.to_string(), source: Arc::new(source) };
     let mut waiting = addresses.iter().copied();

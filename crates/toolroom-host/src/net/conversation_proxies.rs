@@ -1,4 +1,4 @@
-//! The ways out of sandboxes: to the hosts of the profile, and to what a person has opened to single conversations.
+//! Network proxies of sandboxes: to the hosts of the profile, and to hosts opened for single conversations.
 
 use std::collections::HashMap;
 use std::io;
@@ -10,20 +10,19 @@ use tokio::time::Instant;
 use super::egress_rule::EgressRule;
 use super::proxy::Proxy;
 
-/// Hosts that one conversation can have opened.
+/// Maximum number of hosts opened per conversation.
 const MOST_HOSTS: usize = 16;
 
-/// Conversations that can have opened some. The one that used its way least recently makes room, and has to ask again.
-const MOST: usize = 64;
+/// Maximum number of conversations with opened hosts. The least recently used one is dropped and has to ask again.
+const MAX_CONVERSATIONS: usize = 64;
 
-/// A proxy to the hosts of the profile, and one for each conversation that was given hosts of its own. They live as long
-/// as this, and nobody writes them down.
+/// A proxy for the hosts of the profile, and one per conversation with hosts of its own. Kept in memory only.
 #[derive(Debug, Default)]
 pub struct ConversationProxies(Mutex<ProxyTable>);
 
 #[derive(Debug, Default)]
 struct ProxyTable {
-    /// For all that have none of their own, opened when it is needed.
+    /// For all conversations without a proxy of their own; opened on first use.
     shared: Option<Proxy>,
     own: HashMap<String, ConversationProxy>,
 }
@@ -35,31 +34,31 @@ struct ConversationProxy {
     used: Instant,
 }
 
-/// What came of a wish for a host.
+/// The result of opening a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenedHost {
-    /// It is the first one: programs that run already have no way out, or another one.
+    /// It is the first host: running programs have no proxy, or another one.
     First,
-    /// Programs that have the way out reach this one, too.
+    /// Programs with this proxy can reach it too.
     Another,
-    /// It was open.
+    /// It was already open.
     Already,
 }
 
-/// Why a host stays closed.
+/// Why a host was not opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConversationProxyError {
-    /// There are enough.
-    #[error("this conversation has {MOST_HOSTS} hosts open, which is as many as there can be")]
+    /// The conversation has the maximum number of hosts.
+    #[error("this conversation already has {MOST_HOSTS} hosts open, which is the limit")]
     Full,
-    /// The proxy cannot be opened.
-    #[error("the way to the network cannot be opened")]
+    /// The proxy cannot be started.
+    #[error("the network proxy cannot be started")]
     Io(#[from] io::Error),
 }
 
 impl ConversationProxies {
-    /// Opens a host to a conversation. `profile` is what all commands reach, the same for as long as this lives.
+    /// Opens a host to a conversation. `profile` is what all commands reach; it never changes.
     pub fn open(
         &self,
         conversation: &str,
@@ -82,7 +81,7 @@ impl ConversationProxies {
             return Ok(OpenedHost::Already);
         }
         let proxy = Proxy::open(&[profile, &[host]].concat())?;
-        if ways.len() >= MOST {
+        if ways.len() >= MAX_CONVERSATIONS {
             let oldest = ways.iter().min_by_key(|(_, way)| way.used).map(|(name, _)| name.clone());
             oldest.and_then(|oldest| ways.remove(&oldest));
         }
@@ -90,7 +89,7 @@ impl ConversationProxies {
         Ok(OpenedHost::First)
     }
 
-    /// The socket of the proxy for a command; `None` if it reaches nobody.
+    /// The socket of the proxy for a command; `None` without any allowed host.
     pub fn socket(&self, conversation: Option<&str>, profile: &[EgressRule]) -> io::Result<Option<PathBuf>> {
         let mut ways = self.ways();
         if let Some(way) = conversation.and_then(|name| ways.own.get_mut(name)) {
@@ -107,12 +106,12 @@ impl ConversationProxies {
         Ok(Some(ways.shared.insert(shared).socket().to_owned()))
     }
 
-    /// Forgets what was opened to a conversation. Connections end.
+    /// Closes the proxy of a conversation. Connections end.
     pub fn close(&self, conversation: &str) {
         self.ways().own.remove(conversation);
     }
 
-    /// Ends all of them, for a process that is about to end.
+    /// Closes all proxies. For shutdown.
     pub fn close_all(&self) {
         *self.ways() = ProxyTable::default();
     }
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn each_conversation_has_its_own_and_a_bounded_number() {
+    async fn each_conversation_has_its_own_proxy_and_a_bounded_number_of_hosts() {
         let ways = ConversationProxies::default();
         let profile = [host("example.com")];
         assert_eq!(own(&ways, "a"), None);
@@ -159,9 +158,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_one_used_least_recently_makes_room() {
+    async fn the_least_recently_used_proxy_is_dropped() {
         let ways = ConversationProxies::default();
-        for number in 0..MOST {
+        for number in 0..MAX_CONVERSATIONS {
             ways.open(&number.to_string(), &[], host("box:22")).unwrap();
         }
         assert!(own(&ways, "0").is_some());

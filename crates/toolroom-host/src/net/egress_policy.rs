@@ -1,4 +1,4 @@
-//! How far a client reaches: what is opened to it, how long it follows and waits, how much it takes.
+//! The limits of a client: destinations, redirects, time and size.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -13,55 +13,54 @@ use super::egress_rule::EgressRule;
 use super::error::DestinationRefusal;
 use super::host_port::HostPort;
 
-/// What the protocol needs to work at all.
+/// Minimum for the protocol to work.
 const LEAST_HEADER_BYTES: u32 = 8 * 1024;
 
-/// A year: a time that can be added to any other.
+/// A year: a duration that can be added to any time.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// What one [`Client`](super::Client) may do. Without changes: the public internet, as a tool that fetches pages
-/// needs it.
+/// What one [`Client`](super::Client) may do. Default: the public internet, for tools that fetch pages.
 #[derive(Debug, Clone)]
 pub struct EgressPolicy {
     openings: Vec<EgressRule>,
     roots: Vec<CertificateDer<'static>>,
-    /// How many redirects are followed. With 0 the redirect itself is the response.
+    /// Maximum number of redirects. With 0 the redirect itself is the response.
     pub max_redirects: u32,
     /// Whether redirects to another origin are refused.
     pub stays_at_origin: bool,
-    /// Bounds for time and memory.
+    /// Time and size limits.
     pub limits: HttpLimits,
 }
 
-/// Bounds that hold whatever a server does.
+/// Limits that hold for any server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HttpLimits {
-    /// Body bytes as they travel, compressed or not.
+    /// Body bytes on the wire, compressed or not.
     pub wire_bytes: u64,
     /// Body bytes after decompression.
     pub decoded_bytes: u64,
-    /// Headers of one response.
+    /// Number of headers of one response.
     pub headers: usize,
-    /// Bytes of all headers of one response; at least 8 KiB.
+    /// Total bytes of the headers of one response; at least 8 KiB.
     pub header_bytes: u32,
-    /// Name, connection and handshake together, for each host.
+    /// Resolving, connecting and handshake together, per host.
     pub connect: Duration,
-    /// The longest silence, before the response and within it.
+    /// Maximum idle time, before and within the response.
     pub idle: Duration,
-    /// Everything, redirects and body included. `None` for streams that last as long as somebody talks.
+    /// Total time, including redirects and body. `None` for long-lived streams.
     pub total: Option<Duration>,
 }
 
-/// Why a text is no root to trust.
+/// Why a PEM text is not a root certificate.
 #[derive(Debug, Error)]
 pub enum RootError {
-    /// There is none in it.
+    /// It contains none.
     #[error("the text holds no certificate: it begins with `-----BEGIN CERTIFICATE-----`")]
     Absent,
-    /// It is no PEM.
+    /// It is not PEM.
     #[error("the certificate cannot be read as PEM")]
     Pem(#[from] pem::Error),
-    /// It is no certificate that others can be checked against.
+    /// It cannot be used as a root.
     #[error("the certificate cannot be used as a root")]
     Unusable(#[from] rustls::Error),
 }
@@ -81,7 +80,7 @@ impl Default for HttpLimits {
 }
 
 impl HttpLimits {
-    /// The same, where the protocol and clocks can hold it.
+    /// Clamped to values that the protocol and clocks support.
     pub(super) fn sane(self) -> Self {
         Self {
             header_bytes: self.header_bytes.max(LEAST_HEADER_BYTES),
@@ -106,46 +105,46 @@ impl Default for EgressPolicy {
 }
 
 impl EgressPolicy {
-    /// The public internet and nothing else.
+    /// Only the public internet.
     #[must_use]
     pub fn public() -> Self {
         Self::default()
     }
 
-    /// Opens more. Entries come from trusted configuration, never from an argument of a tool.
+    /// Opens more destinations. They come from trusted configuration, never from an argument of a tool.
     #[must_use]
     pub fn open(mut self, openings: impl IntoIterator<Item = EgressRule>) -> Self {
         self.openings.extend(openings);
         self
     }
 
-    /// How many redirects are followed.
+    /// Sets the maximum number of redirects.
     #[must_use]
     pub fn max_redirects(mut self, most: u32) -> Self {
         self.max_redirects = most;
         self
     }
 
-    /// Follows redirects within one origin only: for those who talk to one server, and send it what others may not see.
+    /// Follows redirects within one origin only: for clients of one server that send it confidential data.
     #[must_use]
     pub fn within_origin(mut self) -> Self {
         self.stays_at_origin = true;
         self
     }
 
-    /// Other bounds.
+    /// Sets the limits.
     #[must_use]
     pub fn limits(mut self, limits: HttpLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Trusts the certificates in a PEM text as roots, besides those of the machine.
+    /// Trusts the certificates in a PEM text as roots, in addition to those of the machine.
     pub fn trust_pem(mut self, pem: &str) -> Result<Self, RootError> {
         let before = self.roots.len();
         for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
             let certificate = certificate?;
-            // Only to see whether it is one: a store takes what it can read.
+            // Checked separately, because the store skips certificates it cannot parse.
             RootCertStore::empty().add(certificate.clone())?;
             self.roots.push(certificate);
         }
@@ -156,7 +155,7 @@ impl EgressPolicy {
         &self.roots
     }
 
-    /// Whether rules about names and ports do not apply to this place.
+    /// Whether the rules about names and ports are waived for this destination.
     pub(super) fn opens_place(&self, place: &HostPort) -> bool {
         self.openings.iter().any(|opening| match place.address() {
             Some(address) => opening.opens_exactly(SocketAddr::new(address, place.port())),
@@ -164,7 +163,7 @@ impl EgressPolicy {
         })
     }
 
-    /// Judges one address that is the place or that its name leads to. `own` says whether it is this machine's.
+    /// Judges one resolved address. `own` says whether it belongs to this machine.
     pub(super) fn admit(
         &self,
         place: &HostPort,
@@ -179,7 +178,7 @@ impl EgressPolicy {
         let is_open = |layer| {
             name_is_open || self.openings.iter().any(|opening| opening.opens_address(with_port(layer)))
         };
-        // An address that carries another one leads to both, so both have to be fine.
+        // An embedded address is reached too, so both must be allowed.
         let inner = carried(address).into_iter().map(IpAddr::V4);
         let layers: Vec<IpAddr> = std::iter::once(address).chain(inner).collect();
         let is_closed =

@@ -1,4 +1,4 @@
-//! A destination that trusted configuration opens although it is not public.
+//! A non-public destination opened by trusted configuration.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -11,15 +11,14 @@ use url::Url;
 use super::address::{AddressKind, Special};
 use super::host_port::{HostPort, host_name};
 
-/// The widest ranges that can be opened: `10.0.0.0/8` and `fc00::/7`. Wider ones hold more than one network's addresses.
+/// The widest ranges that can be opened: `10.0.0.0/8` and `fc00::/7`.
 const WIDEST: (u8, u8) = (8, 7);
 
 /// One entry of a list such as `["printer.lan", "10.1.2.3:8080", "192.168.0.0/16", "localhost:11434"]`.
 ///
-/// A name may resolve to whatever it likes, and the rules about host names and ports do not apply to it. An address
-/// may be written in a URL or be what a name resolves to. With a port, only that port is opened. A range opens
-/// addresses and leaves the rules about ports as they are. Addresses of cloud metadata are opened by nothing but
-/// themselves.
+/// An opened name may resolve to any address, and the rules about host names and ports do not apply to it. An address
+/// applies to URLs and to resolved names. With a port, only that port is opened. A range opens addresses, but not
+/// refused ports. Metadata addresses of clouds are only opened by themselves.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EgressRule(Form);
 
@@ -30,7 +29,7 @@ enum Form {
     Range(IpNet),
 }
 
-/// Why an entry opens nothing.
+/// Why a rule is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum EgressRuleError {
     /// It is a URL or has a path.
@@ -41,33 +40,33 @@ pub enum EgressRuleError {
     /// Neither a name nor an address.
     #[error("`{0}` is neither a host name nor an address")]
     Unreadable(String),
-    /// Names have no wildcards.
+    /// Wildcards are not supported.
     #[error(
         "`{0}` stands for many names: open each of them, or their addresses as a range such as `10.0.0.0/8`"
     )]
     Wildcard(String),
-    /// The port is no port.
+    /// The port is invalid.
     #[error("`{0}` has no usable port: it is a number from 1 to 65535")]
     Port(String),
-    /// After the slash there is no length of a prefix.
+    /// The prefix length is invalid.
     #[error("`{0}` is no range of addresses, such as `192.168.0.0/16` or `fd12:3456::/32`")]
     Range(String),
-    /// It opens more than a private network.
+    /// The range is wider than a private network.
     #[error("`{0}` is too wide: at most `/{four}` and, for IPv6, `/{six}` can be opened", four = WIDEST.0, six = WIDEST.1)]
     TooWide(String),
-    /// Only the configuration opens it.
+    /// Only the configuration can open it.
     #[error("`{text}` is {kind}, which no answer opens")]
     NotByAnAnswer {
-        /// As it was asked for.
+        /// The requested destination.
         text: String,
-        /// What it is.
+        /// Its kind.
         kind: AddressKind,
     },
 }
 
 impl EgressRule {
-    /// One port of one host, which a person was asked about. Nobody's yes leads to where a cloud tells its machines
-    /// their credentials, or to an address that is no single machine's.
+    /// One port of one host, for an approval by a person. An approval cannot open metadata services, nor addresses that are
+    /// not those of a single machine.
     pub fn for_port(host: &str, port: u16) -> Result<Self, EgressRuleError> {
         let bracketed = host.contains(':') && !host.starts_with('[');
         let text = if bracketed { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
@@ -86,9 +85,9 @@ impl EgressRule {
         }
     }
 
-    /// The place of a URL that a person has written, if the text alone says that it is inside: `localhost`, an address
-    /// that is not public, a name without a dot or with an internal ending. A public name opens nothing, whatever it
-    /// leads to.
+    /// The host of a URL in the configuration, if its text alone shows that it is internal: `localhost`, an address that is
+    /// not public, a name without a dot or with an internal ending. A public name opens nothing, even if it resolves to an
+    /// internal address.
     #[must_use]
     pub fn for_internal_host(url: &Url) -> Option<Self> {
         let place = HostPort::new(&url.host()?, url.port_or_known_default()?).ok()?;
@@ -96,7 +95,7 @@ impl EgressRule {
         Self::for_port(host, place.port()).ok()
     }
 
-    /// Whether others can listen on the way to such a place: nothing secret goes there.
+    /// Whether the connection to this URL can be eavesdropped: no secret may be sent there.
     #[must_use]
     pub fn is_overheard(url: &Url) -> bool {
         url.scheme() == "http" && Self::for_internal_host(url).is_none()
@@ -107,13 +106,13 @@ impl EgressRule {
         matches!(&self.0, Form::Name(opened, only) if opened == name && only.is_none_or(|only| only == port))
     }
 
-    /// Whether this very address is opened.
+    /// Whether exactly this address is opened.
     pub(super) fn opens_exactly(&self, address: SocketAddr) -> bool {
         matches!(&self.0, Form::Address(opened, only)
             if *opened == address.ip() && only.is_none_or(|only| only == address.port()))
     }
 
-    /// Whether this place is named, itself or as part of a range.
+    /// Whether this destination is named, itself or as part of a range.
     pub(super) fn names(&self, place: &HostPort) -> bool {
         let address = place.address().map(|address| SocketAddr::new(address, place.port()));
         address.map_or_else(
@@ -122,7 +121,7 @@ impl EgressRule {
         )
     }
 
-    /// Whether it says exactly which port.
+    /// Whether it is limited to a port.
     pub(super) fn has_port(&self) -> bool {
         matches!(&self.0, Form::Name(_, Some(_)) | Form::Address(_, Some(_)))
     }
@@ -162,7 +161,7 @@ impl FromStr for EgressRule {
         match url::Host::parse(host) {
             Ok(url::Host::Ipv4(address)) => Ok(Self(Form::Address(address.into(), port))),
             Ok(url::Host::Ipv6(address)) => Ok(Self(Form::Address(address.into(), port))),
-            // A name that no URL can hold would open nothing.
+            // A name that cannot occur in a URL would open nothing.
             Ok(url::Host::Domain(name)) => match host_name(&name) {
                 Ok(name) => Ok(Self(Form::Name(name, port))),
                 Err(_) => Err(EgressRuleError::Unreadable(own())),
@@ -206,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_comes_back() {
+    fn a_rule_is_displayed_as_written() {
         for text in [
             "printer.lan",
             "localhost:11434",
@@ -236,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_opens_nothing_says_why() {
+    fn an_invalid_rule_says_why() {
         for (text, word) in [
             ("http://printer.lan", "without scheme"),
             ("printer.lan/status", "without scheme"),
@@ -263,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn one_port_of_one_host_is_opened_by_an_answer_unless_it_is_nobodys() {
+    fn an_approval_opens_one_port_of_one_host_unless_it_is_special() {
         for (host, port, same) in [
             ("box.example.com", 22, "box.example.com:22"),
             ("10.1.2.3", 2222, "10.1.2.3:2222"),

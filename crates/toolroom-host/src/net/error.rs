@@ -1,4 +1,4 @@
-//! What can go wrong between a request and its response, told apart.
+//! Errors of requests.
 
 use std::error::Error;
 use std::io;
@@ -10,31 +10,31 @@ use thiserror::Error as ThisError;
 
 use super::address::Special;
 
-/// Why there is no response, or not all of it.
+/// Why there is no response, or only a part of it.
 ///
-/// Texts name hosts and never paths, queries or names of users: those may hold secrets. It can be cloned, because a
-/// refused connection passes through a pool that only lends its errors.
+/// Messages name hosts, never paths, queries or user names, which may contain secrets. Cloneable, because the connection
+/// pool only lends its errors.
 #[derive(Debug, Clone, ThisError)]
 #[non_exhaustive]
 pub enum NetError {
-    /// The text is no URL that could be asked for.
+    /// The URL is invalid.
     #[error("the URL cannot be used: {0}")]
     BadUrl(UrlProblem),
-    /// The request asks for something a caller may not decide.
+    /// The header is reserved or invalid.
     #[error("the header `{name}` cannot be set: {why}")]
     BadHeader {
         /// Its name.
         name: String,
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
-    /// The method is none that a caller may use.
+    /// The method is not allowed.
     #[error("the method `{0}` cannot be used")]
     BadMethod(String),
     /// The destination is not allowed.
     #[error("`{host}` is refused: {refusal}")]
     Refused {
-        /// Its host, with the port if that is not the usual one.
+        /// Its host, with a non-default port.
         host: String,
         /// The rule.
         refusal: DestinationRefusal,
@@ -46,51 +46,51 @@ pub enum NetError {
     Unresolvable {
         /// The name.
         host: String,
-        /// What the resolver says.
+        /// The resolver's error.
         source: Arc<io::Error>,
     },
-    /// Nobody answers there.
+    /// The connection failed.
     #[error("no connection to `{host}`: {source}")]
     Connect {
         /// Its host.
         host: String,
-        /// What the operating system says.
+        /// The system's message.
         source: Arc<io::Error>,
     },
-    /// The other side could not show who it is, or speaks another protocol.
+    /// The TLS handshake failed.
     #[error("no secure connection to `{host}`: {source}")]
     Tls {
         /// Its host.
         host: String,
-        /// What is wrong.
+        /// The cause.
         source: Arc<io::Error>,
     },
-    /// The machine trusts no authority, so nobody can show who they are.
+    /// The machine has no root certificates.
     #[error("this machine has no root certificates: install its package of them (`ca-certificates`)")]
     NoRoots,
-    /// It took too long.
+    /// A timeout.
     #[error("`{host}` was too slow: {wait} within {limit:?}")]
     Timeout {
         /// Its host.
         host: String,
         /// What was waited for.
         wait: TimeoutKind,
-        /// For how long.
+        /// The limit.
         limit: Duration,
     },
-    /// A limit was reached.
+    /// A size limit was exceeded.
     #[error("the response of `{host}` {}", too_large_text(.announced, .what, .limit))]
     TooLarge {
         /// Its host.
         host: String,
-        /// What there is too much of.
+        /// What was measured.
         what: SizeMeasure,
-        /// How much there may be.
+        /// The limit.
         limit: u64,
-        /// How much there would be, if the server said so and nothing of it was received.
+        /// The announced size, if it was refused without being received.
         announced: Option<u64>,
     },
-    /// The length it announces is none.
+    /// The announced length is invalid.
     #[error(
         "the response of `{host}` is refused: the length it announces is no number of bytes, or larger than \
          anything that could be received"
@@ -99,37 +99,37 @@ pub enum NetError {
         /// Its host.
         host: String,
     },
-    /// There are more headers than are taken, or larger ones.
+    /// Too many or too large headers.
     #[error(
         "the response of `{host}` is refused: of its headers at most {count} and {bytes} bytes are taken"
     )]
     TooManyHeaders {
         /// Its host.
         host: String,
-        /// How many there may be.
+        /// The maximum number.
         count: usize,
-        /// How large they may be together.
+        /// The maximum total size.
         bytes: u32,
     },
-    /// It leads on and on.
+    /// Too many redirects.
     #[error(
         "`{host}` leads to yet another address after {limit} redirects, which is as many as are followed"
     )]
     TooManyRedirects {
         /// The last host.
         host: String,
-        /// How many are followed.
+        /// The maximum.
         limit: u32,
     },
-    /// It leads to nothing that could be followed.
+    /// The redirect target is invalid.
     #[error("`{host}` redirects to an address that cannot be followed: {problem}")]
     BadRedirect {
         /// The host that redirects.
         host: String,
-        /// What is wrong with the address.
+        /// The problem of the address.
         problem: UrlProblem,
     },
-    /// It leads to another host, and the request is for one.
+    /// A redirect to another host, which the request does not allow.
     #[error("`{host}` redirects to another host, `{url}`")]
     OtherHost {
         /// The host that redirects.
@@ -137,32 +137,32 @@ pub enum NetError {
         /// The address it redirects to.
         url: String,
     },
-    /// The connection ended before the response did.
+    /// The connection ended before the response.
     #[error("the response of `{host}` was cut off")]
     Truncated {
         /// Its host.
         host: String,
     },
-    /// The body is not in the encoding it claims, or that is not supported.
+    /// The body is not in the declared encoding, or the encoding is not supported.
     #[error("the response of `{host}` cannot be decoded: {why}")]
     Encoding {
         /// Its host.
         host: String,
-        /// What is wrong.
+        /// The cause.
         why: String,
     },
-    /// What came back is not HTTP.
+    /// The response is not valid HTTP.
     #[error("`{host}` does not speak proper HTTP")]
     Protocol {
         /// Its host.
         host: String,
-        /// What is wrong.
+        /// The cause.
         source: Arc<dyn Error + Send + Sync>,
     },
 }
 
 impl NetError {
-    /// From what is said of a connection that was already there.
+    /// Classifies an error of an established connection.
     pub(super) fn broken(host: &str, error: impl Error + Send + Sync + 'static) -> Self {
         let host = host.to_owned();
         let is_cut = |error: &io::Error| {
@@ -173,7 +173,7 @@ impl NetError {
         if is_incomplete || inside(&error).is_some_and(is_cut) {
             return Self::Truncated { host };
         }
-        // There is no other way to tell: which header it was stands in the text only.
+        // Only the message says which limit was exceeded.
         let is_length =
             |error: &hyper::Error| error.is_parse() && error.to_string().contains("content-length");
         if inside(&error).is_some_and(is_length) {
@@ -190,7 +190,7 @@ fn too_large_text(announced: &Option<u64>, what: &SizeMeasure, limit: &u64) -> S
     }
 }
 
-/// Looks for an error of a kind among the causes of another one.
+/// Finds an error of this type in the chain of sources.
 pub(super) fn inside<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
     let mut cause = Some(error);
     while let Some(error) = cause {
@@ -202,69 +202,69 @@ pub(super) fn inside<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -
     None
 }
 
-/// Which rule refuses a destination.
+/// Why a destination is refused.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
 pub enum DestinationRefusal {
-    /// It is, or one of its addresses is, special.
+    /// It has a special address.
     #[error("{}", address_text(.address, .special, .name.as_deref()))]
     Address {
         /// The address.
         address: IpAddr,
-        /// What it is.
+        /// Its kind.
         special: Special,
-        /// The name that leads there, unless the URL holds the address itself.
+        /// The name that resolves to it, unless the URL contains the address itself.
         name: Option<String>,
     },
-    /// It is an address of this machine.
+    /// It has an address of this machine.
     #[error("`{address}` is an address of this machine; {}", remedy(.name.as_deref(), .address))]
     Own {
         /// The address.
         address: IpAddr,
-        /// The name that leads there, unless the URL holds the address itself.
+        /// The name that resolves to it, unless the URL contains the address itself.
         name: Option<String>,
     },
-    /// The name is one of those inside a machine or a cloud.
+    /// The name is internal to a machine or a cloud.
     #[error("`{name}` is the name of something internal; {REMEDY} `{name}`")]
     Name {
         /// The name.
         name: String,
     },
-    /// The name ends as names inside a network do.
+    /// The name has an ending of internal names.
     #[error("names that end in `{suffix}` are internal; {REMEDY} `{name}`")]
     Suffix {
         /// The name.
         name: String,
-        /// How it ends.
+        /// The ending.
         suffix: &'static str,
     },
-    /// Something other than a web server listens there.
+    /// The port belongs to a service other than the web.
     #[error("port {port} is not for the web ({service}); {REMEDY} `{host}:{port}`")]
     Port {
         /// The host.
         host: String,
         /// The port.
         port: u16,
-        /// What uses it.
+        /// The service.
         service: &'static str,
     },
-    /// This very process listens there.
+    /// It is this server itself.
     #[error(
         "this server listens there itself, and what it does is not reached through it; no setting opens that"
     )]
     Ourselves,
-    /// The connection led elsewhere.
+    /// The peer has another address than the one that was judged.
     #[error("the connection led to `{found}` and not to the address that was checked, `{checked}`")]
     Elsewhere {
-        /// What was dialled.
+        /// The address that was judged.
         checked: IpAddr,
-        /// Who answered.
+        /// The address of the peer.
         found: IpAddr,
     },
-    /// A body that was sent over https would go out in the clear.
+    /// A redirect from https to http would send the body unencrypted.
     #[error("it redirects from https to http, and the request has a body that would be readable on the way")]
     Downgrade,
-    /// The client stays with one origin.
+    /// The client stays within one origin.
     #[error("it redirects to another origin, which would get what is for this one alone")]
     OtherOrigin,
 }
@@ -278,65 +278,65 @@ fn remedy(name: Option<&str>, address: &IpAddr) -> String {
 fn address_text(address: &IpAddr, special: &Special, name: Option<&str>) -> String {
     let leads = if name.is_some() { "it leads to " } else { "" };
     let inner = special.carries.map_or(special.kind, |(_, kind)| kind);
-    // Where only the address itself can be opened, its name is no help.
+    // If only the address itself can be opened, the name does not help.
     let only_exactly = special.kind.is_opened_only_exactly() || inner.is_opened_only_exactly();
     let remedy = remedy(name.filter(|_| !only_exactly), address);
     format!("{leads}`{address}`, {special}; {remedy}")
 }
 
-/// What is wrong with a URL.
+/// Why a URL is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
 pub enum UrlProblem {
-    /// It is too long.
+    /// Too long.
     #[error("it is longer than {0} bytes")]
     TooLong(usize),
-    /// It holds a character that no URL holds and that parsers disagree about.
+    /// It contains a control character, which parsers treat differently.
     #[error("it holds the control character `{}`", .0.escape_default())]
     Control(char),
-    /// It holds a backslash, which some read as a slash.
+    /// It contains a backslash, which some parsers treat as a slash.
     #[error("it holds a backslash before its query")]
     Backslash,
-    /// It does not begin as it has to.
+    /// It does not begin with a scheme and a host.
     #[error("it does not begin with `http://` or `https://` and a host")]
     Beginning,
-    /// It names another scheme.
+    /// Unsupported scheme.
     #[error("its scheme is `{0}`; only http and https can be used")]
     Scheme(String),
-    /// It names a user, which is a way to make one host look like another.
+    /// It contains a user, which can disguise the host.
     #[error("it holds a user name or password before the host; send credentials in a header")]
     UserInfo,
-    /// It has no host that could be looked up.
+    /// The host is invalid.
     #[error("its host is no host name: {0}")]
     Host(String),
     /// Port 0.
     #[error("its port is 0")]
     Port,
-    /// It cannot be read at all.
+    /// It cannot be parsed.
     #[error("it cannot be read: {0}")]
     Unreadable(String),
 }
 
-/// What was waited for in vain.
+/// What timed out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
 pub enum TimeoutKind {
-    /// The name, the connection and its handshake.
+    /// Resolving, connecting and handshake.
     #[error("no connection")]
     Connect,
-    /// The next sign of life.
+    /// The next data.
     #[error("nothing came")]
     Idle,
-    /// Everything.
+    /// The whole exchange.
     #[error("it was not complete")]
     Total,
 }
 
-/// What is counted.
+/// What was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
 pub enum SizeMeasure {
-    /// Bytes as they travel.
+    /// Bytes on the wire.
     #[error("the body on the wire, in bytes,")]
     Wire,
     /// Bytes after decompression.

@@ -1,4 +1,4 @@
-//! The bytes of a body as they travel: counted, and never waited for too long.
+//! The body bytes on the wire: counted, with timeouts.
 
 use std::future::Future;
 use std::io;
@@ -15,7 +15,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::error::{NetError, SizeMeasure, TimeoutKind};
 
-/// When everything has to be done.
+/// The total deadline.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Deadline {
     pub(super) at: Instant,
@@ -29,12 +29,11 @@ pub(super) struct Flow {
     limit: u64,
     idle: Duration,
     deadline: Option<Deadline>,
-    /// Since when nothing has come although it was waited for.
+    /// Since when the stream has been idle.
     waiting: Option<Instant>,
-    /// Rings no later than the wait may last. It is set anew only when it rings too early: that is cheaper than for
-    /// every piece.
+    /// Fires no later than the idle limit. It is reset only when it fires too early, which is cheaper than for every chunk.
     alarm: Option<Pin<Box<Sleep>>>,
-    /// What a decoder has not read yet.
+    /// Bytes not read by the decoder yet.
     unread: Bytes,
 }
 
@@ -53,12 +52,12 @@ impl Flow {
         &self.host
     }
 
-    /// How much is still to come, if the server said so.
+    /// The remaining bytes, if announced.
     pub(super) fn announced(&self) -> Option<u64> {
         self.body.size_hint().exact()
     }
 
-    /// How much is taken at most.
+    /// The maximum number of bytes.
     pub(super) fn limit(&self) -> u64 {
         self.limit
     }
@@ -73,7 +72,7 @@ impl Flow {
                 return self.poll_alarm(cx).map(|late| Some(Err(late)));
             };
             self.waiting = None;
-            // A server that never pauses never lets the alarm ring.
+            // The timer is checked here too, because it is never polled while a server sends without a pause.
             if let Some(deadline) = self.deadline
                 && Instant::now() >= deadline.at
             {
@@ -84,7 +83,7 @@ impl Flow {
                 Some(Err(error)) => Some(Err(NetError::broken(&self.host, error))),
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(bytes) => Some(self.count(bytes)),
-                    // What follows a body after its end is of no interest.
+                    // Trailers are ignored.
                     Err(_trailers) => continue,
                 },
             });
@@ -121,7 +120,7 @@ impl Flow {
     }
 }
 
-/// For decoders, which read from buffers. Our errors travel inside theirs.
+/// For decoders, which read from buffers. Our errors are wrapped in theirs.
 impl AsyncBufRead for Flow {
     fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
         let flow = self.get_mut();

@@ -1,25 +1,25 @@
-//! Tells heads from the rest of what comes over HTTP/2.
+//! Separates heads from other frames of HTTP/2.
 
-/// Length, kind, flags and stream.
+/// Length, type, flags and stream id.
 const HEADER: u8 = 9;
 
-/// What each frame of a head counts for beside its bytes: a head of a few bytes is much larger once it is read.
+/// The cost of each head frame besides its bytes: a small head takes much more memory once parsed.
 const EACH: u64 = 4 * 1024;
 
-/// Where in the frames of a connection its reader is.
+/// The state of the frame parser.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
-    /// How much of a frame's header has come.
+    /// Received bytes of the frame header.
     header: u8,
-    /// The first bytes of it: the length, and the kind.
+    /// Its first bytes: length and type.
     beginning: u32,
-    /// What is still to come of the frame itself.
+    /// Remaining bytes of the frame.
     left: usize,
     is_head: bool,
 }
 
 impl Frames {
-    /// What these bytes, which come next, count for as parts of heads.
+    /// The cost of the next bytes as parts of heads.
     pub(super) fn heads(&mut self, mut bytes: &[u8]) -> u64 {
         let mut heads = 0_u64;
         while let Some((first, behind)) = bytes.split_first() {
@@ -36,7 +36,7 @@ impl Frames {
         heads
     }
 
-    /// Takes a byte of a frame's header.
+    /// Handles a byte of the frame header.
     fn begin(&mut self, byte: u8) -> u64 {
         if self.header < 4 {
             self.beginning = self.beginning << 8 | u32::from(byte);
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_are_counted_and_nothing_else_however_the_bytes_come() {
+    fn only_heads_are_counted_for_any_chunking() {
         let kinds = [(0x4, 0), (0x1, 20), (0x0, 255), (0x9, 0), (0x6, 8), (0x5, 3), (0x0, 0), (0x1, 1)];
         let bytes: Vec<u8> = kinds.iter().flat_map(|(kind, length)| frame(*kind, *length)).collect();
         for size in 1..=bytes.len() {

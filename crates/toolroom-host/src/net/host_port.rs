@@ -1,4 +1,4 @@
-//! A host and a port, and the rules about their names and numbers.
+//! A host and a port, and the rules about names and port numbers.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -11,7 +11,7 @@ use super::error::{DestinationRefusal, UrlProblem};
 const INTERNAL_NAMES: &[&str] =
     &["localhost", "localhost6", "ip6-localhost", "ip6-loopback", "metadata", "instance-data"];
 
-/// Endings of names that only mean something inside a network.
+/// Endings of names that are internal to a network.
 const INTERNAL_SUFFIXES: &[&str] = &[
     ".localhost",
     ".localdomain",
@@ -24,9 +24,9 @@ const INTERNAL_SUFFIXES: &[&str] = &[
     ".home.arpa",
 ];
 
-/// Ports where something other than a web server can be expected and must not be spoken to: those that browsers
-/// refuse, and the usual ones of databases, queues and machines' own control. Ports on which people do serve HTTP
-/// (3000, 5000, 8000, 8080, 8443, 8888, 9000 …) are not here.
+/// Ports that usually belong to services other than web servers: those that browsers refuse, and the usual ones of
+/// databases, queues and control interfaces. Ports that also serve HTTP (3000, 5000, 8000, 8080, 8443, 8888, 9000 …)
+/// are not included.
 const REFUSED_PORTS: &[(u16, u16, &str)] = &[
     (1, 1, "tcpmux"),
     (7, 7, "echo"),
@@ -116,7 +116,7 @@ const REFUSED_PORTS: &[(u16, u16, &str)] = &[
     (33060, 33060, "MySQL"),
 ];
 
-/// Where a request goes: a name or an address, and a port.
+/// The destination of a request: a name or an address, and a port.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct HostPort {
     host: Host,
@@ -130,7 +130,7 @@ enum Host {
 }
 
 impl HostPort {
-    /// From a host as a URL holds it.
+    /// From the host of a URL.
     pub(super) fn new(host: &url::Host<impl AsRef<str>>, port: u16) -> Result<Self, UrlProblem> {
         let host = match host {
             url::Host::Ipv4(address) => Host::Address((*address).into()),
@@ -140,7 +140,7 @@ impl HostPort {
         if port == 0 { Err(UrlProblem::Port) } else { Ok(Self { host, port }) }
     }
 
-    /// The address, if the host is written as one.
+    /// The address, if the host is an address.
     #[must_use]
     pub fn address(&self) -> Option<IpAddr> {
         match self.host {
@@ -149,7 +149,7 @@ impl HostPort {
         }
     }
 
-    /// The name, in lower case and without a dot at its end; empty for an address.
+    /// The name, in lower case and without a final dot; empty for an address.
     #[must_use]
     pub fn name(&self) -> &str {
         match &self.host {
@@ -164,8 +164,8 @@ impl HostPort {
         self.port
     }
 
-    /// Whether its text alone says that it is inside a machine or a network: an address that is not public, a name
-    /// that ends as internal ones do, or one without a dot.
+    /// Whether its text alone shows that it is internal: an address that is not public, a name with an internal ending, or
+    /// one without a dot.
     pub(super) fn is_internal(&self) -> bool {
         match &self.host {
             Host::Address(address) => Special::from_address(*address).is_some(),
@@ -173,7 +173,7 @@ impl HostPort {
         }
     }
 
-    /// What can be said without looking the name up.
+    /// Judges it without resolving the name.
     pub(super) fn judge(&self, reach: &EgressPolicy) -> Result<(), DestinationRefusal> {
         if let Some(address) = self.address() {
             reach.admit(self, address, |_| false)?;
@@ -204,7 +204,7 @@ fn internal(name: &str) -> Result<(), DestinationRefusal> {
     }
 }
 
-/// A name as resolvers and certificates know it. The parser has already made it lower case and ASCII.
+/// A name as resolvers and certificates use it. The URL parser has already converted it to lower-case ASCII.
 pub(super) fn host_name(name: &str) -> Result<String, UrlProblem> {
     let name = name.strip_suffix('.').unwrap_or(name);
     let is_label = |label: &str| {
@@ -228,7 +228,7 @@ impl fmt::Display for Host {
     }
 }
 
-/// The host, with its port unless that is one of the web's own.
+/// The host, with the port unless it is 80 or 443.
 impl fmt::Display for HostPort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.port {

@@ -1,4 +1,4 @@
-//! The addresses of this machine, which lead to services that only it should reach.
+//! The addresses of this machine, which reach its local services.
 
 use std::io;
 use std::net::IpAddr;
@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How long an answer counts: reading it anew for each connection would cost more than judging it.
+/// How long the list is cached: reading it for each connection would cost more than judging it.
 const FRESH: Duration = Duration::from_secs(3);
 
 static SEEN: Mutex<Option<(Instant, Arc<[IpAddr]>)>> = Mutex::new(None);
 
-/// All of them, as they were a moment ago.
+/// All addresses, at most a few seconds old.
 pub(super) fn own_addresses() -> io::Result<Arc<[IpAddr]>> {
     let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
     let now = Instant::now();
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_machine_has_itself() {
+    fn every_machine_has_its_own_addresses() {
         assert!(own_addresses().unwrap().contains(&IpAddr::V4(Ipv4Addr::LOCALHOST)));
     }
 }

@@ -1,19 +1,18 @@
-//! The one way to the network: an HTTP client that reaches the public internet and what trusted configuration opens.
+//! The network door: an HTTP client that reaches the public internet and what trusted configuration opens.
 //!
-//! Everything that speaks HTTP goes through a [`Client`], made from a [`EgressPolicy`] that says how far it may go: tools,
-//! models, MCP, webhooks, imports. No library is given a connection; those that bring an HTTP trait of their own get
-//! an implementation of it over [`Http`].
+//! All HTTP goes through a [`Client`] with an [`EgressPolicy`]: tools, models, MCP, webhooks, imports. No library gets a
+//! connection; those with an HTTP trait of their own get an implementation over [`Http`].
 //!
 //! ```text
-//! send     Target::judge   the URL is read once; scheme, host name, port, literal address are judged
-//!          Gate            the name is looked up, every address judged, one of those dialled, the peer compared
-//!          Hop::follow     a redirect is judged anew; what may be a credential stays with its origin
-//!          Flow, Body      bytes are counted before and after decoding; silence and the whole are timed
+//! send     Target::judge    parses the URL once; judges scheme, host name, port, literal address
+//!          EgressConnector  resolves the name, judges every address, dials one of them, verifies the peer
+//!          Hop::follow      judges a redirect anew; possible credentials stay with their origin
+//!          Flow, Body       count bytes before and after decoding; idle and total timeouts
 //! ```
 //!
-//! The gate is what connections are made by, so it judges everything once more, whoever asks. Proxies are not used:
-//! with one, somebody else would look names up. We are one ([`Proxy`]), for confined programs that have no other way out;
-//! [`ConversationProxies`] are those of all conversations.
+//! The connector makes every connection, so it judges again for any caller. Proxies are not used, because they would
+//! resolve names themselves. [`Proxy`] is one, for confined programs without another network; [`ConversationProxies`]
+//! has those of all conversations.
 
 pub mod address;
 mod allowance;

@@ -1,8 +1,8 @@
-//! The way out for confined programs: a proxy that connects them to the hosts they are allowed, and to no others. Names
-//! are looked up and judged here, by the same gate as our own requests.
+//! The network access of confined programs: a proxy that connects them to allowed hosts only. Names are resolved and
+//! judged by the same connector as our own requests.
 //!
-//! It speaks as much HTTP as is needed to find out where to: `CONNECT host:port`, and requests with a whole URL, which
-//! go on without it. What follows is passed on unread.
+//! It supports just enough HTTP to find the destination: `CONNECT host:port`, and requests with an absolute URL, which
+//! are forwarded in origin form. The rest is relayed unread.
 
 use std::fmt;
 use std::io;
@@ -24,16 +24,16 @@ use super::host_port::HostPort;
 use super::resolve::{Resolve, SystemResolver};
 use crate::work_folder::WorkFolder;
 
-/// Connections at the same time; further ones wait.
-const AT_ONCE: usize = 64;
+/// Maximum number of concurrent connections; further ones wait.
+const MAX_CONCURRENT: usize = 64;
 
-/// Longer requests are none that a program makes.
+/// Maximum length of a request head.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
 
-/// How long nobody is let in after somebody could not be.
+/// Pause after a failed accept.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How long a program may take to say where to.
+/// Timeout of a request head.
 const HEAD: Duration = Duration::from_secs(30);
 
 /// A proxy, until it is dropped.
@@ -45,7 +45,7 @@ pub struct Proxy {
     serving: JoinHandle<()>,
 }
 
-/// Which hosts there are to connect to, as long as somebody may ask for more.
+/// The allowed hosts.
 #[derive(Clone)]
 struct Rules {
     hosts: Arc<Mutex<Hosts>>,
@@ -60,27 +60,27 @@ struct Hosts {
 
 /// Why a program is not connected.
 enum ProxyRejection {
-    /// It is not understood.
+    /// The request is not understood.
     Unread,
-    /// The host is not in the list.
+    /// The host is not allowed.
     NotAllowed(String),
-    /// The gate refused, or nobody answered.
+    /// The connector refused, or the connection failed.
     Refused(NetError),
 }
 
 impl Proxy {
-    /// Opens one that leads to these hosts. One that is named with its port may be anywhere; the others have to be in the
-    /// public internet and are spoken to on the usual ports.
+    /// Starts a proxy to these hosts. A host with a port may be anywhere; others must be on the public internet and are
+    /// reached on the usual ports.
     pub fn open(hosts: &[EgressRule]) -> io::Result<Self> {
         Self::with_resolver(hosts, Arc::new(SystemResolver::default()))
     }
 
-    /// The same, with names looked up elsewhere.
+    /// With another resolver.
     #[expect(clippy::disallowed_types, reason = "this is the door: confined programs come in here")]
     pub fn with_resolver(hosts: &[EgressRule], resolver: Arc<dyn Resolve>) -> io::Result<Self> {
-        let hosts = Hosts::of(hosts.to_vec(), Arc::clone(&resolver));
+        let hosts = Hosts::new(hosts.to_vec(), Arc::clone(&resolver));
         let rules = Rules { hosts: Arc::new(Mutex::new(hosts)), resolver };
-        // The path of a socket must be short, so it is not among our data.
+        // Socket paths must be short, so it is not in the data folder.
         let folder = WorkFolder::passing()?;
         let socket = folder.path().join("proxy");
         let listener = tokio::net::UnixListener::bind(&socket)?;
@@ -88,20 +88,20 @@ impl Proxy {
         Ok(Self { socket, rules, serving, _folder: folder })
     }
 
-    /// Leads to this host as well, from now on.
+    /// Also allows this host from now on.
     pub(super) fn lead_to(&self, host: EgressRule) {
         let mut hosts = self.rules.hosts();
         let mut allowed = hosts.allowed.clone();
         allowed.push(host);
-        *hosts = Hosts::of(allowed, Arc::clone(&self.rules.resolver));
+        *hosts = Hosts::new(allowed, Arc::clone(&self.rules.resolver));
     }
 
-    /// Whether it leads there, if the gate lets it.
+    /// Whether it allows this host.
     pub(super) fn leads_to(&self, host: &EgressRule) -> bool {
         self.rules.hosts().allowed.contains(host)
     }
 
-    /// Where it listens.
+    /// The path of its socket.
     #[must_use]
     pub fn socket(&self) -> &Path {
         &self.socket
@@ -116,19 +116,19 @@ impl Drop for Proxy {
 
 #[expect(clippy::disallowed_types, reason = "this is the door: confined programs come in here")]
 async fn serve(listener: tokio::net::UnixListener, rules: Rules) {
-    let places = Arc::new(Semaphore::new(AT_ONCE));
-    // All of them end with this task.
+    let places = Arc::new(Semaphore::new(MAX_CONCURRENT));
+    // Dropping the set ends all connections.
     let mut connections = tokio::task::JoinSet::new();
     while let Ok(place) = Arc::clone(&places).acquire_owned().await {
         while connections.try_join_next().is_some() {}
         let Ok((stream, _)) = listener.accept().await else {
-            // There are no descriptors left, or whoever came is gone: the next one may be luckier.
+            // Out of descriptors, or the client has disconnected; retried after a pause.
             tokio::time::sleep(PAUSE).await;
             continue;
         };
         let rules = rules.clone();
         connections.spawn(async move {
-            // A program that goes away in the middle is nobody's trouble.
+            // A program that disconnects early is not an error.
             drop(rules.connect(stream).await);
             drop(place);
         });
@@ -136,7 +136,7 @@ async fn serve(listener: tokio::net::UnixListener, rules: Rules) {
 }
 
 impl Hosts {
-    fn of(allowed: Vec<EgressRule>, resolver: Arc<dyn Resolve>) -> Self {
+    fn new(allowed: Vec<EgressRule>, resolver: Arc<dyn Resolve>) -> Self {
         let reach = EgressPolicy::public().open(allowed.iter().filter(|host| host.has_port()).cloned());
         Self { allowed, gate: EgressConnector::new(Arc::new(reach), resolver) }
     }
@@ -196,7 +196,7 @@ async fn turn_away(program: &mut UnixStream, turned: &ProxyRejection) -> io::Res
     program.shutdown().await
 }
 
-/// The head of a request, and what came behind it already.
+/// The head of a request, and the bytes received after it.
 async fn read_head(program: &mut UnixStream) -> io::Result<(String, Vec<u8>)> {
     let mut bytes = Vec::new();
     loop {
@@ -214,7 +214,7 @@ async fn read_head(program: &mut UnixStream) -> io::Result<(String, Vec<u8>)> {
     }
 }
 
-/// Where a request wants to go; and, unless it asks for a connection, what is to be said there.
+/// The destination of a request and, unless it is `CONNECT`, the request to forward.
 fn wanted(head: &str) -> Option<(HostPort, Option<String>)> {
     let (line, headers) = head.split_once("\r\n")?;
     let mut words = line.split(' ');
@@ -229,7 +229,7 @@ fn wanted(head: &str) -> Option<(HostPort, Option<String>)> {
     let url = Url::parse(target).ok().filter(|url| url.scheme() == "http")?;
     let place = HostPort::new(&url.host()?, url.port_or_known_default()?).ok()?;
     let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
-    // One request for each connection: the next one may be meant for somebody else.
+    // One request per connection: the next one may be for another host.
     let is_ours = |header: &&str| {
         let name = header.split(':').next().unwrap_or_default().to_ascii_lowercase();
         matches!(name.as_str(), "connection" | "host" | "keep-alive") || name.starts_with("proxy-")
@@ -239,7 +239,7 @@ fn wanted(head: &str) -> Option<(HostPort, Option<String>)> {
         .filter(|header| !header.is_empty() && !is_ours(header))
         .map(|header| format!("{header}\r\n"))
         .collect();
-    // The one that was judged, whatever the program says: a server may have others under the same address.
+    // The host that was judged, not the program's header: a server may host others on the same address.
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
     let host = format!("{}{port}", url.host_str()?);
     let request =
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_says_where_to() {
+    fn a_request_names_its_destination() {
         let (place, request) = place_of("CONNECT Example.COM:443 HTTP/1.1\r\nHost: other\r\n\r\n").unwrap();
         assert!(place.starts_with("example.com") && place.ends_with(" 443"), "{place}");
         assert_eq!(request, None);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_of_that_kind_is_not_understood() {
+    fn other_requests_are_not_understood() {
         for head in [
             "",
             "GET / HTTP/1.1\r\n\r\n",

@@ -1,5 +1,4 @@
-//! What becomes of a request when the answer is another address. The rules of browsers, and stricter about what goes
-//! along.
+//! Redirects: the rules of browsers, but stricter about forwarded headers.
 
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LOCATION, CONTENT_TYPE, LOCATION};
@@ -9,8 +8,8 @@ use super::egress_policy::EgressPolicy;
 use super::error::{DestinationRefusal, NetError};
 use super::target::Target;
 
-/// The headers of a caller that another origin may see. Whatever is not here may be a credential: many services take
-/// theirs in a header of their own.
+/// Headers of the caller that are sent to another origin. All others may be credentials, as many services use headers of
+/// their own.
 const HARMLESS: &[&str] = &[
     "accept",
     "accept-encoding",
@@ -26,7 +25,7 @@ const HARMLESS: &[&str] = &[
     "user-agent",
 ];
 
-/// One request on the way, as it is sent.
+/// One request of a redirect chain.
 #[derive(Debug, Clone)]
 pub(super) struct Hop {
     pub(super) target: Target,
@@ -35,16 +34,16 @@ pub(super) struct Hop {
     pub(super) body: Bytes,
 }
 
-/// The address a response leads to, if it leads anywhere.
+/// The redirect target of a response, if any.
 pub(super) fn location(status: StatusCode, headers: &HeaderMap) -> Option<String> {
     let is_redirect = matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308);
-    // Bytes that are no UTF-8 become a character that no host can hold.
+    // Invalid UTF-8 becomes a character that cannot occur in a host.
     let text = headers.get(LOCATION).filter(|_| is_redirect)?;
     Some(String::from_utf8_lossy(text.as_bytes()).into_owned())
 }
 
 impl Hop {
-    /// The request that follows a redirect, judged anew.
+    /// The request after a redirect, judged anew.
     pub(super) fn follow(
         self,
         status: StatusCode,
@@ -67,8 +66,8 @@ impl Hop {
         if !target.has_origin_of(&from) {
             headers = shareable(&headers);
         }
-        // Browsers go from https to http, and so does a page that is merely read: credentials stay behind as it is
-        // another origin. What somebody entrusted to an encrypted connection stays behind as well.
+        // Like browsers, a read may go from https to http: credentials are dropped because the origin changes. A body may
+        // not.
         if from.is_secure() && !target.is_secure() && !body.is_empty() {
             return refused(DestinationRefusal::Downgrade);
         }

@@ -1,11 +1,11 @@
-//! What is asked for, and which headers a caller may decide about.
+//! Requests, and the headers a caller may set.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 
 use super::error::NetError;
 
-/// Headers that say how a message is sent, which the client alone decides.
+/// Headers of the transport, set by the client only.
 const OF_THE_CLIENT: &[&str] = &[
     "connection",
     "content-length",
@@ -26,12 +26,12 @@ const OF_THE_CLIENT: &[&str] = &[
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follows {
     All,
-    /// Those that stay at the host.
+    /// Only those to the same host.
     SameHost,
     None,
 }
 
-/// A request. Its body is whole, so that a redirect can repeat it.
+/// A request. Its body is complete, so that a redirect can repeat it.
 #[derive(Debug, Clone)]
 pub struct Request {
     pub(super) method: Method,
@@ -43,64 +43,63 @@ pub struct Request {
 }
 
 impl Request {
-    /// A request; its URL is judged when it is sent.
+    /// A request; its URL is judged on sending.
     #[must_use]
     pub fn new(method: Method, url: impl Into<String>) -> Self {
         Self { method, url: url.into(), headers: HeaderMap::new(), body: Bytes::new(), follows: Follows::All }
     }
 
-    /// Asks for something.
+    /// A GET request.
     #[must_use]
     pub fn get(url: impl Into<String>) -> Self {
         Self::new(Method::GET, url)
     }
 
-    /// Sends something.
+    /// A POST request.
     #[must_use]
     pub fn post(url: impl Into<String>, body: impl Into<Bytes>) -> Self {
         Self::new(Method::POST, url).body(body)
     }
 
-    /// What is to be done.
+    /// The method.
     #[must_use]
     pub fn method(&self) -> &Method {
         &self.method
     }
 
-    /// Where it goes, as it was written.
+    /// The URL as given.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Another body.
+    /// Sets the body.
     #[must_use]
     pub fn body(mut self, body: impl Into<Bytes>) -> Self {
         self.body = body.into();
         self
     }
 
-    /// The same, going nowhere else: a redirect is the response itself. For bodies that are credentials.
+    /// Follows no redirects: the redirect itself is the response. For bodies with credentials.
     #[must_use]
     pub fn unfollowed(mut self) -> Self {
         self.follows = Follows::None;
         self
     }
 
-    /// The same, refused when the host redirects to another one.
+    /// Fails if the host redirects to another one.
     #[must_use]
     pub fn same_host_only(mut self) -> Self {
         self.follows = Follows::SameHost;
         self
     }
 
-    /// Sets a header. Of those a caller sets only the harmless ones (`Accept`, `Content-Type` and the like) go along
-    /// when a redirect leads to another origin.
+    /// Sets a header. On a redirect to another origin only harmless ones (`Accept`, `Content-Type` and the like) are sent.
     pub fn header(self, name: &str, value: &str) -> Result<Self, NetError> {
         self.set(name, value, false)
     }
 
-    /// Sets a header that is a credential: it goes to the first origin only, and no log shows it.
+    /// Sets a header with a credential: it is sent to the first origin only and never logged.
     pub fn secret_header(self, name: &str, value: &str) -> Result<Self, NetError> {
         self.set(name, value, true)
     }
@@ -113,7 +112,7 @@ impl Request {
         Ok(self)
     }
 
-    /// For libraries that bring headers of their own.
+    /// For libraries with headers of their own.
     pub fn headers(mut self, headers: HeaderMap) -> Result<Self, NetError> {
         self.headers.extend(headers);
         self.check()?;
@@ -125,10 +124,10 @@ impl Request {
     }
 }
 
-/// Whether a caller may set a header to a value, for whoever writes it down long before it is sent.
+/// Checks a header that is stored now and sent later.
 ///
 /// # Errors
-/// With what is wrong with the name or the value; neither is repeated beyond the name.
+/// If the name or value is invalid. The value is never repeated.
 pub fn check_header(name: &str, value: &str) -> Result<(), NetError> {
     allowed(&header(name, value)?.0)
 }

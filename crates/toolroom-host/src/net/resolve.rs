@@ -1,4 +1,4 @@
-//! Names to addresses: a port, and the machine's own resolver behind it.
+//! Name resolution: a port, and the system's resolver behind it.
 
 use std::future::Future;
 use std::io;
@@ -8,23 +8,23 @@ use std::sync::Arc;
 
 use tokio::sync::{Semaphore, oneshot};
 
-/// Look-ups at the same time, of each resolver: one whose name servers are silent must not hold up the others. Each
-/// look-up holds a thread for as long as name servers keep it waiting, even if nobody is interested any more.
-const AT_ONCE: usize = 32;
+/// Concurrent lookups per resolver, so that one with silent name servers does not block the others. Each lookup holds a
+/// thread until the name server answers, even if it was cancelled.
+const MAX_CONCURRENT: usize = 32;
 
-/// Look-ups at the same time, of all resolvers of this process.
-static PLACES: Semaphore = Semaphore::const_new(4 * AT_ONCE);
+/// Concurrent lookups of this process.
+static PLACES: Semaphore = Semaphore::const_new(4 * MAX_CONCURRENT);
 
-/// A future behind a port.
+/// A boxed future.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Finds the addresses of a name. What it finds is judged by whoever asks.
+/// Resolves names. The caller judges the addresses.
 pub trait Resolve: Send + Sync {
     /// All addresses, best first.
     fn resolve(&self, name: &str) -> BoxFuture<'_, io::Result<Vec<IpAddr>>>;
 }
 
-/// What the machine would find: its hosts file, its name servers, in the order it is set up for.
+/// The system's resolver: hosts file and name servers, as configured.
 #[derive(Debug, Clone)]
 pub struct SystemResolver {
     places: Arc<Semaphore>,
@@ -32,7 +32,7 @@ pub struct SystemResolver {
 
 impl Default for SystemResolver {
     fn default() -> Self {
-        Self { places: Arc::new(Semaphore::new(AT_ONCE)) }
+        Self { places: Arc::new(Semaphore::new(MAX_CONCURRENT)) }
     }
 }
 
@@ -43,10 +43,10 @@ impl Resolve for SystemResolver {
             let own = Arc::clone(&self.places).acquire_owned().await.map_err(io::Error::other)?;
             let place = PLACES.acquire().await.map_err(io::Error::other)?;
             let (answer, answered) = oneshot::channel();
-            // A thread of its own and not one of the runtime's: those are waited for at the end, and a name server
-            // that is silent would keep the process alive.
+            // A separate thread, not one of the runtime, because the runtime waits for its threads at shutdown, and a silent
+            // name server would keep the process alive.
             std::thread::Builder::new().name("resolver".to_owned()).spawn(move || {
-                // Whoever asked may have gone away.
+                // The caller may have cancelled.
                 drop(answer.send(look_up(&name)));
                 drop((own, place));
             })?;
@@ -59,7 +59,7 @@ impl Resolve for SystemResolver {
 fn look_up(name: &str) -> io::Result<Vec<IpAddr>> {
     let mut addresses = Vec::new();
     for found in (name, 0).to_socket_addrs()? {
-        // An address of a link carries the link's number as well, which is of no use here: it is refused anyway.
+        // The scope id of a link-local address is not needed: such addresses are refused anyway.
         if !addresses.contains(&found.ip()) {
             addresses.push(found.ip());
         }

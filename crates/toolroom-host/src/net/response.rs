@@ -1,4 +1,4 @@
-//! What came back.
+//! Responses.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -8,31 +8,31 @@ use http::{HeaderMap, StatusCode};
 use super::body::Body;
 use super::target::Target;
 
-/// A response whose body is still to be read. Its status is whatever the server said: 404 is a response too.
+/// A response with an unread body. Any status is a response, including 404.
 pub struct Response {
     /// The status.
     pub status: StatusCode,
-    /// The headers. Those about encoding and length are gone where the body is decoded.
+    /// The headers. Those about encoding and length are removed if the body is decoded.
     pub headers: HeaderMap,
-    /// Where it came from in the end.
+    /// The final URL, after redirects.
     pub target: Target,
-    /// How many redirects led there.
+    /// Number of redirects.
     pub redirects: u32,
-    /// Who answered.
+    /// The address of the peer.
     pub peer: SocketAddr,
-    /// What follows.
+    /// The body.
     pub body: Body,
 }
 
 impl Response {
-    /// The text of a header, if there is such a header and it is text.
+    /// A header as text, if it exists and is text.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 }
 
-/// Without headers, path and query, which may hold secrets.
+/// Without headers, path and query, which may contain secrets.
 impl fmt::Debug for Response {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { status, target, redirects, peer, .. } = self;

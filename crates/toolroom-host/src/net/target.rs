@@ -1,4 +1,4 @@
-//! A URL that has been judged: read once, and written anew from what was understood.
+//! A judged URL: parsed once, and serialized from the parsed form.
 
 use std::fmt;
 
@@ -9,15 +9,15 @@ use super::egress_policy::EgressPolicy;
 use super::error::{NetError, UrlProblem};
 use super::host_port::HostPort;
 
-/// Longer ones are refused; what servers take ends far below.
+/// Longer URLs are refused; servers accept far less.
 const MAX_LENGTH: usize = 16 * 1024;
 
-/// What is told of a part that cannot be used.
+/// Maximum length of a quoted part in messages.
 const MAX_TOLD: usize = 80;
 
-/// A URL that a client may ask for, as far as that can be said without looking its name up.
+/// A URL that was judged as far as possible without resolving its name.
 ///
-/// Only the parsed form is ever used, so no second parser can find another host in the text.
+/// Only the parsed form is used, so no second parser can find another host in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     url: Url,
@@ -26,12 +26,12 @@ pub struct Target {
 }
 
 impl Target {
-    /// Reads and judges a text. Opens nothing.
+    /// Parses and judges a URL. Opens nothing.
     pub fn judge(text: &str, reach: &EgressPolicy) -> Result<Self, NetError> {
         read(text).map_err(NetError::BadUrl).and_then(|target| target.judged(reach))
     }
 
-    /// Where a redirect leads.
+    /// Resolves a redirect target.
     pub(super) fn follow(&self, location: &str, reach: &EgressPolicy) -> Result<Self, NetError> {
         let bad = |problem| NetError::BadRedirect { host: self.place.to_string(), problem };
         check_text(location).map_err(bad)?;
@@ -66,7 +66,7 @@ impl Target {
         Ok(Self { url, uri, place })
     }
 
-    /// The URL, without what stands behind `#`.
+    /// The URL without its fragment.
     #[must_use]
     pub fn url(&self) -> &Url {
         &self.url
@@ -82,26 +82,26 @@ impl Target {
         &self.uri
     }
 
-    /// Whether it travels encrypted.
+    /// Whether it is https.
     #[must_use]
     pub fn is_secure(&self) -> bool {
         self.url.scheme() == "https"
     }
 
-    /// Whether credentials for the one are credentials for the other: same scheme, host and port.
+    /// Whether both have the same origin: scheme, host and port.
     pub(super) fn has_origin_of(&self, other: &Self) -> bool {
         self.url.origin() == other.url.origin()
     }
 }
 
-/// Where it leads, without path and query.
+/// Its origin, without path and query.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://{}", self.url.scheme(), self.place)
     }
 }
 
-/// Stricter than the standard where lenient parsers disagree with each other about the host.
+/// Stricter than the standard where lenient parsers disagree about the host.
 fn read(text: &str) -> Result<Target, UrlProblem> {
     check_text(text)?;
     let text = text.trim_matches(' ');
@@ -122,7 +122,7 @@ fn read(text: &str) -> Result<Target, UrlProblem> {
     if authority.contains('@') { Err(UrlProblem::UserInfo) } else { Ok(target) }
 }
 
-/// Parsers drop or keep control characters as they please, so none is let in.
+/// Refuses control characters, which parsers drop or keep inconsistently.
 fn check_text(text: &str) -> Result<(), UrlProblem> {
     if text.len() > MAX_LENGTH {
         return Err(UrlProblem::TooLong(MAX_LENGTH));

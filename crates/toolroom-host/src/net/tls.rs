@@ -1,4 +1,4 @@
-//! Whom a client believes: one provider (ring), the machine's roots, and what configuration adds to them.
+//! TLS: ring as provider, the system's roots, and roots from configuration.
 
 use std::io;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use tokio_rustls::client::TlsStream;
 use super::error::NetError;
 use super::host_port::HostPort;
 
-/// The machine's roots and not ones that we bring along: a company's own authority counts, and one that is no longer
-/// trusted goes with an update of the system instead of a release of ours. They are read when the first encrypted
-/// connection is made, so that a call without one pays nothing, and once for all clients.
+/// The system's roots instead of bundled ones: a company's own authority is included, and a distrusted one disappears with
+/// a system update instead of a release. Loaded on the first TLS connection, so that a call without one pays nothing, and
+/// shared by all clients.
 static MACHINE_ROOTS: OnceCell<Arc<RootCertStore>> = OnceCell::const_new();
 
-/// The encrypted side of a client.
+/// The TLS configuration of a client.
 pub(super) struct Tls {
     extra_roots: Vec<CertificateDer<'static>>,
     config: OnceCell<Arc<ClientConfig>>,
@@ -67,7 +67,7 @@ impl Tls {
 async fn machine_roots() -> Result<Arc<RootCertStore>, NetError> {
     let found = tokio::task::spawn_blocking(|| {
         let mut roots = RootCertStore::empty();
-        // What cannot be read is not trusted; if nothing is left, the error says so.
+        // Unreadable certificates are skipped; the error says so if none is left.
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         Arc::new(roots)
     });

@@ -1,4 +1,4 @@
-//! A connection, encrypted or not, and what the pool has to know about it.
+//! A plain or TLS connection, with the information the pool needs.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use tokio_rustls::client::TlsStream;
 
 use super::allowance::{Allowance, Meter};
 
-/// Who is at the other end; goes along with every response of the connection.
+/// The peer address, attached to every response of the connection.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peer(pub(super) SocketAddr);
 
@@ -38,7 +38,7 @@ impl Wire {
     }
 }
 
-/// Whether HTTP/2 was agreed on.
+/// Whether HTTP/2 was negotiated.
 fn is_two(stream: &TlsStream<TcpStream>) -> bool {
     stream.get_ref().1.alpn_protocol() == Some(b"h2")
 }

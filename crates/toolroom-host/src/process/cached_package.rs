@@ -1,5 +1,5 @@
-//! Packages of other languages that somebody has fetched on this machine before, found without the program that fetched
-//! them: that one wants the network, and a folder to write to, even where everything is there.
+//! Finds packages that `npx` or `uvx` have already downloaded, without running them: they need network access and a
+//! writable folder even for cached packages.
 
 use std::path::{Path, PathBuf};
 
@@ -8,15 +8,15 @@ use serde_json::Value;
 use crate::environment::path_variable;
 use crate::text_file::read_bounded;
 
-/// A description of a package is not larger.
+/// Maximum size of a package description.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// A package that is there.
+/// A cached package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CachedPackage {
-    /// The program it brings.
+    /// Its executable.
     pub program: PathBuf,
-    /// The folders it lies in, with everything it needs.
+    /// The folders it needs.
     pub folders: Vec<PathBuf>,
 }
 
@@ -39,7 +39,7 @@ impl CachedPackage {
                 found.push((entry.metadata().and_then(|about| about.modified()).ok()?, entry.path()));
             }
         }
-        // The newest one is the one that would be run.
+        // `npx` would run the newest one.
         let (_, folder) = found.into_iter().max()?;
         let name = name_of(package);
         let short = name.rsplit('/').next()?;
@@ -53,8 +53,7 @@ impl CachedPackage {
         program.is_file().then_some(Self { program, folders: vec![folder] })
     }
 
-    /// What `uvx PACKAGE` would run, if it was installed with `uv tool install`, and in the version that is asked for.
-    /// Blocks.
+    /// What `uvx PACKAGE` would run, if it was installed with `uv tool install` in the requested version. Blocks.
     #[must_use]
     pub fn by_uv(package: &str) -> Option<Self> {
         Self::in_uv(&path_variable("HOME")?.join(".local/share/uv"), package)
@@ -69,30 +68,29 @@ impl CachedPackage {
         }
         let own = all.join("tools").join(name);
         let program = own.join("bin").join(name);
-        let is_wanted = match Pin::of(package.get(name.len()..)?) {
+        let is_wanted = match Pin::parse(package.get(name.len()..)?) {
             Pin::Any => true,
             Pin::Exact(version) => versions(&own, name).iter().any(|known| is_same(known, version)),
             Pin::Unclear => false,
         };
-        // Its interpreter lies beside all tools; what else lies there, other tools and what `uv` keeps of its own, is
-        // none of its business.
+        // Its interpreter is next to all tools; the other tools and the data of `uv` there are not opened.
         let folders = vec![own, all.join("python")];
         (is_wanted && program.is_file()).then_some(Self { program, folders })
     }
 }
 
-/// Which version of a package is asked for.
+/// The requested version of a package.
 enum Pin<'a> {
-    /// Whatever is there: none is named, or some are left open.
+    /// Any version.
     Any,
     Exact(&'a str),
-    /// One that cannot be compared.
+    /// A version that cannot be compared.
     Unclear,
 }
 
 impl<'a> Pin<'a> {
-    /// What stands behind the name.
-    fn of(rest: &'a str) -> Self {
+    /// Parses the text after the name.
+    fn parse(rest: &'a str) -> Self {
         let version = match rest.strip_prefix('@').or_else(|| rest.strip_prefix("==")) {
             None | Some("latest") => return Self::Any,
             Some(version) => version.trim(),
@@ -102,7 +100,7 @@ impl<'a> Pin<'a> {
     }
 }
 
-/// Whether two versions are the same one: `2` is `2.0`.
+/// Whether two versions are equal: `2` is `2.0`.
 fn is_same(one: &str, other: &str) -> bool {
     let plain = |version: &str| {
         let version = version.trim_start_matches('v').to_ascii_lowercase();
@@ -115,7 +113,7 @@ fn is_same(one: &str, other: &str) -> bool {
     plain(one) == plain(other)
 }
 
-/// The versions of a package that its folder says are installed in it.
+/// The installed versions of a package, according to its folder.
 #[expect(clippy::disallowed_methods, reason = "this is the door: where packages are")]
 fn versions(tool: &Path, name: &str) -> Vec<String> {
     let folded = |name: &str| name.to_ascii_lowercase().replace(['-', '.'], "_");
@@ -148,7 +146,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a test makes its own files")]
-    fn what_npx_fetched_is_found_by_what_was_asked_for() {
+    fn a_cached_npx_package_is_found_by_its_specifier() {
         let folder = tempfile::tempdir().unwrap();
         let put = |path: &str, text: &str| {
             let path = folder.path().join(path);
@@ -175,7 +173,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a test makes its own files")]
-    fn what_uv_installed_is_found_in_its_version_and_reads_nothing_else_of_uv() {
+    fn an_installed_uv_tool_is_found_by_version_without_opening_other_tools() {
         let folder = tempfile::tempdir().unwrap();
         let all = folder.path();
         for path in

@@ -1,8 +1,7 @@
-//! The second stage: sets what a program must not change about itself, then becomes the program.
+//! The second stage: applies limits and confinement to itself, then executes the program.
 //!
-//! It is a process of its own because limits and the sandbox have to be set between the start of a process and
-//! the start of the program, where `std` lets nobody run code without `unsafe`. Its command line shows no more than
-//! that of the program will.
+//! A separate process, because limits and sandbox must be set between fork and exec, where `std` allows no code without
+//! `unsafe`. Its command line shows no more than that of the program.
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -24,40 +23,40 @@ use super::order::Limits;
 use super::wire::{self, StartError, StartStep, Task};
 use crate::sandbox::Confinement;
 
-/// The word behind [`SUBCOMMAND`] that means this stage.
+/// The argument after [`SUBCOMMAND`] for this stage.
 pub(super) const STAGE: &str = "begin";
 
-/// The kernel picks processes with more of this first when memory runs out; ours has none.
+/// OOM score adjustment: the kernel kills these processes before ours.
 const FIRST_TO_GO: &[u8] = b"500";
 
-/// Room above the limits that the helper holds for those that the kernel holds: the helper's come first, as it can say
-/// why. As much as a program can take hold of between two looks.
+/// Distance between the helper's limits and those of the kernel: the helper's come first, because it can report the
+/// reason. As much as a program can allocate between two checks.
 const SPARE_BYTES: u64 = 1024 * 1024 * 1024;
 
-/// The same for time on processors, in seconds.
+/// The same for CPU time, in seconds.
 const SPARE_SECONDS: u64 = 2;
 
-/// Threads for each process that may be there: the kernel counts both together.
+/// Threads per process: the kernel counts both together.
 const THREADS: u64 = 16;
 
-/// What this stage is told, besides the program.
+/// The input of this stage, besides the program.
 #[derive(Debug, Serialize, Deserialize)]
 struct StageInput {
-    /// Who starts it: the helper, or its stage inside the namespaces.
+    /// Its parent: the helper, or the init stage.
     helper: u32,
-    /// Where a failure is told. Closes with the start of the program.
+    /// Reports a failure. Closes on exec.
     report: i32,
     limits: Limits,
     confinement: Option<Confinement>,
 }
 
-/// Starts the second stage, and with it the program. Comes back when the program runs.
+/// Starts the second stage and the program. Returns when the program runs.
 pub(super) fn start(task: &Task, stdin: Stdio) -> Result<u32, StartError> {
     let (mut outcome, child) =
         start_stage(task, stdin).map_err(|source| StartError::Step(StartStep::Execute, source))?;
     match wire::read::<(StartStep, i32)>(&mut outcome) {
         Ok((step, code)) => Err(StartError::Step(step, io::Error::from_raw_os_error(code))),
-        // Nobody holds the other end any more: the program has begun.
+        // The other end closed without a message: exec succeeded.
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(child),
         Err(error) => Err(StartError::preparing(error)),
     }
@@ -70,7 +69,7 @@ pub(super) fn start(task: &Task, stdin: Stdio) -> Result<u32, StartError> {
 )]
 fn start_stage(task: &Task, stdin: Stdio) -> io::Result<(PipeReader, u32)> {
     let (outcome, report) = io::pipe()?;
-    // This process has one thread, so nobody else can start a child that would inherit it too.
+    // This process has one thread, so no other child can inherit the pipe.
     fcntl_setfd(&report, FdFlags::empty())?;
     let told = StageInput {
         helper: std::process::id(),
@@ -85,7 +84,7 @@ fn start_stage(task: &Task, stdin: Stdio) -> io::Result<(PipeReader, u32)> {
     Ok((outcome, command.spawn()?.id()))
 }
 
-/// Runs this stage. Comes back only if it failed, which it has told then.
+/// Runs this stage. Returns only after reporting a failure.
 pub(super) fn begin(mut arguments: impl Iterator<Item = OsString>) {
     let told = arguments.next().and_then(|told| serde_json::from_str::<StageInput>(told.to_str()?).ok());
     if let (Some(told), Some(program)) = (told, arguments.next())
@@ -97,7 +96,7 @@ pub(super) fn begin(mut arguments: impl Iterator<Item = OsString>) {
     }
 }
 
-/// The report again, in a descriptor that closes when the program starts, and the only one beside the first three.
+/// Duplicates the report descriptor with close-on-exec, as the only one besides the standard streams.
 #[expect(clippy::disallowed_types, reason = "this is the door: a descriptor that was handed down")]
 pub(super) fn take_over(report: i32) -> io::Result<std::fs::File> {
     let own = std::fs::OpenOptions::new().write(true).open(format!("/proc/self/fd/{report}"))?;
@@ -118,36 +117,36 @@ fn become_program(
     set_apart(told).map_err(|error| (StartStep::Execute, error))?;
     if let Some(confinement) = &told.confinement {
         put_on(confinement).map_err(|error| (StartStep::Confine, error))?;
-        // Becoming another user has made the kernel forget.
+        // Changing the user resets the parent-death signal.
         die_with(told.helper).map_err(|error| (StartStep::Execute, error.into()))?;
     }
     Err((StartStep::Execute, std::process::Command::new(program).args(arguments).exec()))
 }
 
-/// Sets what every program gets.
+/// Applies the process attributes of every program.
 #[expect(clippy::disallowed_methods, reason = "this is the door: who goes first when memory runs out")]
 fn set_apart(told: &StageInput) -> io::Result<()> {
     die_with(told.helper)?;
-    // Apart from the helper: signals to all of its group do not reach it, and a scheduler that shares processors among
-    // sessions has a share for it that no number of processes takes away.
+    // A session of its own: signals to the helper's group do not reach it, and a scheduler that shares CPU among sessions
+    // gives it one share for any number of processes.
     rustix::process::setsid()?;
-    // The helper hears no signals; the program must.
+    // The helper blocks signals; the program must not.
     SigSet::empty().thread_set_mask()?;
     rustix::thread::set_no_new_privs(true)?;
-    // Not everybody may, and it only matters when the machine runs out of memory.
+    // Not always permitted, and only relevant when memory runs out.
     drop(std::fs::write("/proc/self/oom_score_adj", FIRST_TO_GO));
     set_limits(&told.limits)
 }
 
-/// Dies with whoever started this process.
+/// Requests SIGKILL when the parent dies.
 fn die_with(parent: u32) -> Result<(), Errno> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    // One that died before the line above sends nothing.
+    // The parent may have died before the call.
     let now = getppid().map(|parent| parent.as_raw_nonzero().get().unsigned_abs());
     if now == Some(parent) { Ok(()) } else { Err(Errno::SRCH) }
 }
 
-/// Puts the confinement on, for good.
+/// Applies the confinement irrevocably.
 fn put_on(confinement: &Confinement) -> io::Result<()> {
     let fence = confinement.fence()?;
     if let Some(user) = confinement.user {
@@ -167,14 +166,14 @@ fn set_limits(limits: &Limits) -> io::Result<()> {
     lower(Resource::Nproc, limits.processes.map(|most| tasks().saturating_add(u64::from(most) * THREADS)))
 }
 
-/// Sets a limit for good, unless there is a lower one already.
+/// Lowers a limit irrevocably.
 fn lower(resource: Resource, limit: Option<u64>) -> io::Result<()> {
     let Some(limit) = limit else { return Ok(()) };
     let limit = getrlimit(resource).maximum.map_or(limit, |there| there.min(limit));
     Ok(setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) })?)
 }
 
-/// All threads of the machine. The kernel counts those of the user, of which there are not more.
+/// The number of threads on the machine, an upper bound for those of the user.
 #[expect(clippy::disallowed_methods, reason = "this is the door: the kernel's word about the machine")]
 fn tasks() -> u64 {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();

@@ -1,7 +1,7 @@
-//! The descendants of a process: who they are, and how to end them all.
+//! Finds and ends the descendants of a process.
 //!
-//! Numbers of processes are used again. A signal therefore goes through a descriptor of the process, and only after
-//! its start time was compared with what was seen before: a stranger under the same number is left alone.
+//! PIDs are reused. A signal therefore goes through a pidfd, after comparing the start time with the one seen before:
+//! another process with the same PID is left alone.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -12,10 +12,10 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::stat::{Stat, kernel_text};
 
-/// How long new processes are looked for among those that are being stopped, before all are killed anyway.
+/// How long new processes are searched while stopping them, before all are killed.
 const FREEZE: Duration = Duration::from_secs(2);
 
-/// How long somebody else's tree is killed again and again.
+/// How long the tree of a lost helper is killed repeatedly.
 const END: Duration = Duration::from_secs(5);
 
 /// One process.
@@ -25,13 +25,13 @@ pub(super) struct Descendant {
     pub(super) stat: Stat,
 }
 
-/// Everything that descends from `root` and still runs, without `root` itself. A walk takes time, and what is born or
-/// orphaned meanwhile may be missing: who must have all walks until nothing new appears.
+/// All running descendants of `root`, without `root`. Processes that fork or are orphaned during the walk may be missing:
+/// repeat it until nothing new appears.
 pub(super) fn descendants(root: u32) -> Vec<Descendant> {
     some_descendants(root, usize::MAX)
 }
 
-/// The same, stopping once there are `enough`.
+/// Stops after `enough` descendants.
 pub(super) fn some_descendants(root: u32, enough: usize) -> Vec<Descendant> {
     let mut found = Vec::new();
     walk(root, |member| {
@@ -41,12 +41,12 @@ pub(super) fn some_descendants(root: u32, enough: usize) -> Vec<Descendant> {
     found
 }
 
-/// Shows every descendant to `visit`, before its own children are looked for.
+/// Passes every descendant to `visit`, before its own children are read.
 fn walk(root: u32, mut visit: impl FnMut(Descendant) -> ControlFlow<()>) {
     let mut open = match children_of(root) {
         Ok(children) => children,
-        // Kernels can be built without lists of children.
-        Err(error) if error.kind() == io::ErrorKind::NotFound && Stat::of(root).is_ok() => {
+        // The kernel may be built without lists of children.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && Stat::read(root).is_ok() => {
             let _ = descendants_by_parent(root).into_iter().try_for_each(visit);
             return;
         }
@@ -57,8 +57,8 @@ fn walk(root: u32, mut visit: impl FnMut(Descendant) -> ControlFlow<()>) {
         if !seen.insert(pid) {
             continue;
         }
-        // A dead process has no children: they were given away when it died.
-        if let Some(stat) = Stat::of(pid).ok().filter(|stat| !stat.is_dead()) {
+        // A dead process has no children: they are reparented when it dies.
+        if let Some(stat) = Stat::read(pid).ok().filter(|stat| !stat.is_dead()) {
             if visit(Descendant { pid, stat }).is_break() {
                 return;
             }
@@ -67,7 +67,7 @@ fn walk(root: u32, mut visit: impl FnMut(Descendant) -> ControlFlow<()>) {
     }
 }
 
-/// The same from a look at every process there is.
+/// Finds descendants among all processes.
 fn descendants_by_parent(root: u32) -> Vec<Descendant> {
     let mut children: BTreeMap<u32, Vec<Descendant>> = BTreeMap::new();
     for member in everyone() {
@@ -84,7 +84,7 @@ fn descendants_by_parent(root: u32) -> Vec<Descendant> {
     found
 }
 
-/// Every thread has children of its own.
+/// Children are listed per thread.
 #[expect(clippy::disallowed_methods, reason = "this is the door: the kernel's word about children")]
 fn children_of(pid: u32) -> io::Result<Vec<u32>> {
     let mut children = Vec::new();
@@ -101,10 +101,10 @@ fn children_of(pid: u32) -> io::Result<Vec<u32>> {
 fn everyone() -> impl Iterator<Item = Descendant> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers.filter_map(|pid| Some(Descendant { pid, stat: Stat::of(pid).ok()? }))
+    numbers.filter_map(|pid| Some(Descendant { pid, stat: Stat::read(pid).ok()? }))
 }
 
-/// The number of a process in its own namespace, if that is another one than ours.
+/// The PID in the process's own namespace, if it differs from ours.
 pub(super) fn number_inside(pid: u32) -> Option<u32> {
     let status = kernel_text(&format!("/proc/{pid}/status")).ok()?;
     let line = status.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"NSpid:"))?;
@@ -112,19 +112,19 @@ pub(super) fn number_inside(pid: u32) -> Option<u32> {
 }
 
 impl Descendant {
-    /// Sends a signal, if this is still the same process. One that is gone needs none.
+    /// Sends a signal, if it is still the same process.
     pub(super) fn signal(&self, signal: Signal) {
         let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) else { return };
         let Ok(descriptor) = pidfd_open(pid, PidfdFlags::empty()) else { return };
-        let is_same = Stat::of(self.pid).is_ok_and(|now| now.started_ticks == self.stat.started_ticks);
+        let is_same = Stat::read(self.pid).is_ok_and(|now| now.started_ticks == self.stat.started_ticks);
         if is_same {
-            // Whoever is refused shows up in the next walk, and is counted as a survivor in the end.
+            // A process that refuses the signal shows up in the next walk, and is counted as a survivor in the end.
             let _ = pidfd_send_signal(descriptor, signal);
         }
     }
 }
 
-/// Asks all descendants to end. Those that were stopped are woken, as they could not hear it otherwise.
+/// Sends SIGTERM to all descendants, and wakes stopped ones.
 pub(super) fn terminate(root: u32) {
     for member in descendants(root) {
         member.signal(Signal::TERM);
@@ -132,9 +132,8 @@ pub(super) fn terminate(root: u32) {
     }
 }
 
-/// Kills all descendants. Each is stopped when it is found, and its children are looked for then, when it can have no
-/// more: those that multiply faster than they are found come to a halt. What was orphaned during one walk is found by
-/// the next.
+/// Kills all descendants. Each is stopped when found, and its children are read afterwards, when it can fork no more:
+/// even fork bombs come to a halt. The next walk finds those orphaned during this one.
 pub(super) fn kill(root: u32) {
     let mut stopped: BTreeMap<u32, Descendant> = BTreeMap::new();
     let began = now();
@@ -158,19 +157,19 @@ pub(super) fn kill(root: u32) {
     }
 }
 
-/// Ends the descendants of a helper that does not do it itself, then the helper. The helper must not have been reaped,
-/// so that its number is still its own.
+/// Ends the descendants of an unresponsive helper, then the helper. It must not have been reaped, so that its PID is
+/// still valid.
 pub(super) fn kill_from_outside(helper: u32) {
     let began = now();
     while !descendants(helper).is_empty() && now() - began < END {
         kill(helper);
     }
-    if let Ok(stat) = Stat::of(helper) {
+    if let Ok(stat) = Stat::read(helper) {
         Descendant { pid: helper, stat }.signal(Signal::KILL);
     }
 }
 
-/// Ends what is left in the session of a program whose helper was killed.
+/// Ends the rest of a program's session after its helper was killed.
 pub(super) fn kill_session(program: u32) {
     let began = now();
     loop {

@@ -1,7 +1,7 @@
-//! Programs that go on when we end: what a person is shown, and what is kept for them.
+//! Programs that outlive us: desktop programs and the clipboard.
 //!
-//! They have a session of their own and are nobody's to end but the person's. Only what the person's own desktop brings
-//! is started so, never what somebody ordered by name.
+//! They run in a session of their own, and only the user ends them. Only programs of the user's desktop are started this
+//! way, never a program named by a caller.
 
 use std::ffi::OsString;
 use std::io;
@@ -17,37 +17,36 @@ use super::helper::{SUBCOMMAND, close_strays, nothing};
 use super::order::Order;
 use super::supervisor::Supervisor;
 
-/// The stage of our own program that lets go of us and becomes the other one.
+/// The stage of our own program that detaches itself and executes the other one.
 pub(super) const STAGE: &str = "let-go";
 
-/// The longest word that is listened to.
+/// Maximum length of the first line.
 const WORD_BYTES: u64 = 4_096;
 
-/// How the stage ends when it cannot become the program.
+/// Exit code of the stage if the program cannot be executed.
 const NOT_STARTED: u8 = 127;
 
 impl Supervisor {
-    /// Starts a program that goes on without us. Waits at most so long to see whether it ends, and with which status:
-    /// nothing, if it does not. Of an order only program, arguments, folder and variables count.
+    /// Starts a detached program. Waits up to `time_limit` for its exit status; `None` if it is still running. Uses only program,
+    /// arguments, folder and variables of the order.
     pub async fn start_detached(
         &self,
         order: Order,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<Option<i32>, ProcessError> {
         let mut child = self.spawn_detached(&order, Stdio::null())?;
         drop(child.stdin.take());
-        match tokio::time::timeout(patience, child.wait()).await {
+        match tokio::time::timeout(time_limit, child.wait()).await {
             Ok(ended) => Ok(Some(ended.map_err(|source| self.unusable(source))?.code().unwrap_or(-1))),
             Err(_) => Ok(None),
         }
     }
 
-    /// Starts a program that goes on without us, gives it [`Order::input`], and waits at most so long for its first line.
-    /// Nothing, if it says none.
+    /// Starts a detached program, passes [`Order::input`], and waits for its first line; `None` if it prints none.
     pub async fn start_detached_until_ready(
         &self,
         order: Order,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<Option<String>, ProcessError> {
         let mut child = self.spawn_detached(&order, Stdio::piped())?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
@@ -63,10 +62,10 @@ impl Supervisor {
             }
             io::Result::Ok(String::from_utf8_lossy(&word).trim_end().to_owned())
         };
-        match tokio::time::timeout(patience, heard).await {
+        match tokio::time::timeout(time_limit, heard).await {
             Ok(word) => Ok(Some(word.map_err(|source| self.unusable(source))?)),
             Err(_) => {
-                // Whoever does not speak has not understood.
+                // No output: it did not understand.
                 drop(child.start_kill());
                 Ok(None)
             }
@@ -88,7 +87,7 @@ impl Supervisor {
     }
 }
 
-/// Becomes the program, in a session of its own.
+/// Executes the program in a session of its own.
 #[expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -99,17 +98,17 @@ pub(super) fn begin(mut arguments: impl Iterator<Item = OsString>) -> u8 {
     if close_strays().is_err() || SigSet::empty().thread_set_mask().is_err() {
         return NOT_STARTED;
     }
-    // Fails only for whoever leads a group already, and then there is no terminal to lose.
+    // Fails only for a group leader, which has no terminal to lose.
     let _ = rustix::process::setsid();
-    // What could be said here has nobody to hear it.
+    // There is nowhere to report an error.
     drop(std::process::Command::new(program).args(arguments).exec());
     NOT_STARTED
 }
 
-/// Closes our standard streams, so that nobody waits for what we might still say.
+/// Closes our standard streams, so that no reader waits for them.
 ///
 /// # Errors
-/// When the system refuses.
+/// If the system refuses.
 pub(crate) fn forget_streams() -> io::Result<()> {
     let nothing = nothing()?;
     rustix::stdio::dup2_stdin(&nothing)?;

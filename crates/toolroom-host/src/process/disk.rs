@@ -1,7 +1,7 @@
-//! What a program adds to disks, held against a bound.
+//! Limits the disk space a program adds.
 //!
-//! With every look at a program the free room of its file systems is read, which is cheap. Its files are counted only when
-//! more room is gone than it may have taken: those that changed since it began, also those that have no name any more.
+//! Each check reads the free space of the program's file systems, which is cheap. Files are counted only when more space
+//! is gone than allowed: those changed since the program began, including deleted ones that are still open.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
@@ -15,34 +15,34 @@ use rustix::fs::statvfs;
 use super::descendants::Descendant;
 use super::repository_scan::now;
 
-/// A file takes at least this much.
-const LEAST: u64 = 4_096;
+/// Minimum size of a file.
+const MIN_FILE_BYTES: u64 = 4_096;
 
-/// Blocks are told in this size whatever the file system.
+/// Unit of block counts, on any file system.
 const BLOCK: u64 = 512;
 
-/// How long counting may take. A program whose files cannot be counted has reached the bound.
+/// Timeout of counting. A program whose files cannot be counted has exceeded the limit.
 const MAX_COUNT: Duration = Duration::from_secs(1);
 
-/// The files are counted again when so much of the bound is gone, however little is left of it.
-const STEPS: u64 = 16;
+/// Minimum part of the limit that must be used before files are counted again.
+const MIN_COUNT_STEPS: u64 = 16;
 
-/// The disks of one program.
+/// The file systems of one program.
 #[derive(Debug)]
 pub(super) struct Disk {
     folders: Vec<PathBuf>,
-    /// One of them on each device.
+    /// One folder per device.
     devices: BTreeMap<u64, PathBuf>,
     bound: u64,
-    /// In seconds since 1970.
+    /// Seconds since 1970.
     began: i64,
-    /// The most room there was since the files were counted last.
+    /// Maximum free space since the last count.
     highest: FreeSpace,
-    /// How much of it may be gone before they are counted again.
+    /// How much of it may disappear before the next count.
     allowance: u64,
 }
 
-/// Free room, of all file systems together.
+/// Free space of all file systems together.
 #[derive(Debug, Clone, Copy, Default)]
 struct FreeSpace {
     bytes: u64,
@@ -52,7 +52,7 @@ struct FreeSpace {
 impl Disk {
     /// For a program that may change these folders.
     #[expect(clippy::disallowed_methods, reason = "this is the door: the file systems of a program")]
-    pub(super) fn of(folders: Vec<PathBuf>, bound: u64) -> Self {
+    pub(super) fn new(folders: Vec<PathBuf>, bound: u64) -> Self {
         let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let device = |folder: &PathBuf| Some((folder.metadata().ok()?.dev(), folder.clone()));
         let mut disk = Self {
@@ -67,23 +67,23 @@ impl Disk {
         disk
     }
 
-    /// Whether the program has added more than it may.
+    /// Whether the program has exceeded its limit.
     pub(super) fn is_full(&mut self, living: &[Descendant]) -> bool {
         let room = self.room();
         self.highest.bytes = self.highest.bytes.max(room.bytes);
         self.highest.files = self.highest.files.max(room.files);
-        let files = (self.highest.files - room.files).saturating_mul(LEAST);
+        let files = (self.highest.files - room.files).saturating_mul(MIN_FILE_BYTES);
         if (self.highest.bytes - room.bytes).max(files) <= self.allowance {
             return false;
         }
         match self.added(living) {
             Some(added) if added <= self.bound => {
                 self.highest = room;
-                self.allowance = (self.bound - added).max(self.bound / STEPS);
+                self.allowance = (self.bound - added).max(self.bound / MIN_COUNT_STEPS);
                 false
             }
             Some(_) => true,
-            // Once it has ended nobody is left to write more.
+            // After its end no process is left that could write.
             None => !living.is_empty(),
         }
     }
@@ -97,7 +97,7 @@ impl Disk {
         room
     }
 
-    /// What files take that changed since the program began; `None` if they cannot be counted.
+    /// The size of files changed since the program began; `None` if they cannot be counted.
     #[expect(clippy::disallowed_methods, reason = "this is the door: what a program has written")]
     fn added(&self, living: &[Descendant]) -> Option<u64> {
         let until = now() + MAX_COUNT;
@@ -106,13 +106,13 @@ impl Disk {
         let mut total: u64 = 0;
         let mut add = |found: &Metadata| {
             if !is_older(found) && seen.insert((found.dev(), found.ino())) {
-                total = total.saturating_add(found.blocks().saturating_mul(BLOCK).max(LEAST));
+                total = total.saturating_add(found.blocks().saturating_mul(BLOCK).max(MIN_FILE_BYTES));
             }
         };
         let mut open = self.folders.clone();
         while let Some(folder) = open.pop() {
             let Ok(entries) = std::fs::read_dir(&folder) else {
-                // Closed before, or gone; otherwise the program closed it, or made its path too long.
+                // The folder was locked before, or is gone; otherwise the program locked it, or made its path too long.
                 match folder.symlink_metadata() {
                     Ok(found) if is_older(&found) => continue,
                     Err(error) if error.kind() == ErrorKind::NotFound => continue,
@@ -139,7 +139,7 @@ impl Disk {
     }
 }
 
-/// The files a process has open.
+/// The open files of a process.
 #[expect(clippy::disallowed_methods, reason = "this is the door: files without a name")]
 fn open_files(pid: u32) -> Vec<Metadata> {
     let entries = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();

@@ -6,84 +6,84 @@ use serde::{Deserialize, Serialize};
 
 use super::output::CapturedOutput;
 
-/// A program that has ended, and with it everything it started.
+/// A program that has ended with all its descendants.
 #[derive(Debug, Clone)]
 pub struct ProgramEnd {
-    /// What the system says of the program itself.
+    /// The exit status of the program itself.
     pub status: Status,
     /// Why it ended.
     pub cause: Cause,
-    /// What it and its descendants printed.
+    /// Standard output of it and its descendants.
     pub stdout: CapturedOutput,
-    /// What it and its descendants printed as errors.
+    /// Standard error of it and its descendants.
     pub stderr: CapturedOutput,
-    /// What it took.
+    /// The resources used.
     pub usage: Usage,
-    /// Processes that even the strongest signal did not end in time, such as those that wait for a broken disk.
+    /// Processes that survived SIGKILL, such as those waiting for a broken disk.
     pub survivors: u32,
 }
 
-/// The end of a process.
+/// The exit status of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Status {
-    /// It left with this code.
+    /// It exited with this code.
     Exited(i32),
-    /// This signal ended it.
+    /// It was killed by this signal.
     Signalled(i32),
 }
 
 /// Why a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
-    /// It came to its end.
+    /// It ended by itself.
     Itself,
-    /// It was asked to.
+    /// It was stopped on request.
     Stopped,
     /// It reached a limit.
     Limit(Limit),
-    /// It changed, or made, a file in its folder that is protected by its confinement, or closed a folder that is watched.
-    /// That has been put back; what it wrote stands beside it under another name.
+    /// It changed or created a protected file in its folder, or locked a watched folder. The change was undone; the new
+    /// content is next to it under another name.
     Trespass,
-    /// Another program put a new file in the place of one that was kept from it, and could not be kept from that one.
+    /// Another program replaced a file hidden from this one, and the new file was visible.
     Uncovered,
 }
 
-/// Which limit. See [`super::Limits`].
+/// A limit. See [`super::Limits`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Limit {
-    /// Time on the wall.
+    /// Wall-clock time.
     Wall,
-    /// Time on processors.
+    /// CPU time.
     Cpu,
-    /// Memory in use.
+    /// Memory.
     Memory,
-    /// Processes at the same time.
+    /// Number of processes.
     Processes,
     /// Bytes printed.
     Output,
-    /// Length of a file.
+    /// File size.
     FileBytes,
-    /// Folders it made where repositories are watched.
+    /// Folders created where repositories are watched.
     Folders,
-    /// Bytes it added to disks.
+    /// Disk space.
     Disk,
 }
 
-/// What a program and its descendants took.
+/// Resources used by a program and its descendants.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// From its start to the end of the last descendant.
     pub wall: Duration,
-    /// Time on processors.
+    /// CPU time.
     pub cpu: Duration,
-    /// The most memory that was seen in use. Looks are some time apart: short peaks go unseen.
+    /// Highest memory use seen. Short peaks between two checks are missed.
     pub peak_memory_bytes: u64,
-    /// The most processes that were seen at the same time.
+    /// Highest number of processes seen.
     pub peak_processes: u32,
 }
 
 impl Status {
-    /// The code it left with; `None` if a signal ended it.
+    /// The exit code; `None` after a signal.
     #[must_use]
     pub fn code(self) -> Option<i32> {
         match self {

@@ -1,5 +1,4 @@
-//! The inner end of the way out: listens where programs look for a proxy, and passes everything on to ours, which
-//! listens on a socket outside.
+//! Inside the sandbox: listens where programs expect a proxy, and forwards connections to our proxy on a socket outside.
 
 use std::io;
 use std::net::{Shutdown, TcpStream};
@@ -7,17 +6,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Where programs find it. Their network is their own, so it is free; and as it is always the same, what a shell
-/// remembers of it holds for the next one.
+/// The port of the proxy. The network namespace is private, so it is free; it is constant, so that the state of a shell
+/// stays valid in the next one.
 const PORT: u16 = 17_280;
 
-/// Connections at the same time. Further ones are closed.
-const AT_ONCE: usize = 64;
+/// Maximum number of concurrent connections. Further ones are closed.
+const MAX_CONCURRENT: usize = 64;
 
 #[expect(clippy::disallowed_types, reason = "this is the door: the socket of our proxy")]
 type Outer = std::os::unix::net::UnixStream;
 
-/// Listens, as long as this process lives, and gives the port.
+/// Listens as long as this process lives, and returns the port.
 #[expect(clippy::disallowed_methods, reason = "this is the door: a network of its own, which leads nowhere")]
 pub(super) fn start(proxy: &'static str) -> io::Result<u16> {
     let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, PORT))?;
@@ -25,13 +24,13 @@ pub(super) fn start(proxy: &'static str) -> io::Result<u16> {
     std::thread::Builder::new().spawn(move || {
         for inner in listener.incoming().flatten() {
             let open = Arc::clone(&open);
-            if open.fetch_add(1, Ordering::SeqCst) >= AT_ONCE {
+            if open.fetch_add(1, Ordering::SeqCst) >= MAX_CONCURRENT {
                 open.fetch_sub(1, Ordering::SeqCst);
                 continue;
             }
             let counted = Arc::clone(&open);
             let pass_on = move || {
-                // Whoever is not passed on finds the connection closed.
+                // A rejected client sees a closed connection.
                 drop(pass_on(&inner, Path::new(proxy)));
                 counted.fetch_sub(1, Ordering::SeqCst);
             };

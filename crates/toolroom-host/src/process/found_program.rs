@@ -1,13 +1,13 @@
-//! Programs, found as a person at a terminal would find them.
+//! Finds programs as a shell would.
 
 use std::path::{Path, PathBuf};
 
 use crate::environment::path_variable;
 
-/// Folders below a home that hold more than one program: what lies beside it there is nobody's business.
+/// Shared folders in a home: a program in one of them gets no access to its siblings.
 const SHARED: [&str; 3] = [".local", ".config", ".cache"];
 
-/// Files by which a folder shows that it is one project's.
+/// Files that mark a project folder.
 const PROJECT: [&str; 10] = [
     "package.json",
     "deno.json",
@@ -24,14 +24,14 @@ const PROJECT: [&str; 10] = [
 /// A program that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundProgram {
-    /// Where it is. No folder on the way is a link; the program itself may be one.
+    /// Its path. No folder on the way is a link; the program itself may be one.
     pub path: PathBuf,
-    /// What has to be readable for it to start: the folders it and what it leads to were installed in.
+    /// The installation folders of the program and its link target, which must be readable for it to start.
     pub folders: Vec<PathBuf>,
 }
 
 impl FoundProgram {
-    /// Looks for a program: a path, which may begin at `folder`, or a name in the `PATH` of our own. Blocks.
+    /// Finds a program by path, relative to `folder`, or by name in our own `PATH`. Blocks.
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "this is the door: where a program is")]
     pub fn find(name: &str, folder: &Path) -> Option<Self> {
@@ -56,7 +56,7 @@ impl FoundProgram {
     }
 }
 
-/// A file that is named with its whole path, where it really is; nothing if there is none. Blocks.
+/// The real path of a file with an absolute path; `None` if it does not exist. Blocks.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the door: where a file is")]
 pub fn named_file(path: &Path) -> Option<PathBuf> {
@@ -65,8 +65,8 @@ pub fn named_file(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().filter(|_| is_named_whole)
 }
 
-/// What a script has to read beside itself: the folder it lies in, if that is one of a project, or that of all packages if
-/// it is one of them. Nothing of a folder that may hold anything else, too. Blocks.
+/// The folder a script needs besides itself: the project or package folder it is in. `None` if the folder may contain
+/// anything else. Blocks.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the door: whose folder it is")]
 pub fn folder_of_script(script: &Path) -> Option<PathBuf> {
@@ -76,7 +76,7 @@ pub fn folder_of_script(script: &Path) -> Option<PathBuf> {
     is_narrow(folder).then(|| folder.to_owned())
 }
 
-/// Whether a folder may be opened to a program as a whole: it is no home, nothing above one, and none that many share.
+/// Whether a folder can be opened to a program: not a home folder, a parent of one, or a shared folder.
 #[must_use]
 pub fn is_narrow(folder: &Path) -> bool {
     is_narrow_below(folder, path_variable("HOME").as_deref())
@@ -89,7 +89,7 @@ fn is_narrow_below(folder: &Path, home: Option<&Path>) -> bool {
     !is_shared && folder.components().count() > 2
 }
 
-/// The folder a program was installed in: the one above its `bin`, if that holds nothing else.
+/// The installation folder of a program: the parent of its `bin`, if that contains nothing else.
 fn installed_in(program: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let folder = program.parent()?;
     let above = folder.parent().filter(|_| folder.ends_with("bin"));
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(folder("/home/server"), None);
     }
     #[test]
-    fn a_folder_is_opened_as_a_whole_only_if_it_is_narrow() {
+    fn only_a_narrow_folder_is_opened_as_a_whole() {
         let home = Some(Path::new("/home/ann"));
         for narrow in ["/home/ann/project", "/srv/server", "/opt/x/y", "/home/ann/.local/share"] {
             assert!(is_narrow_below(Path::new(narrow), home), "{narrow}");

@@ -1,8 +1,7 @@
-//! Errands: what git would run for the next person who uses a repository, read from its settings and hooks and from the
-//! files these lead to.
+//! Finds what git would run for the next user of a repository, in its settings, hooks, and the files these refer to.
 //!
-//! A relative path in a setting begins at the top folder of a working tree. One repository can have several, so every
-//! folder that could be meant is tried.
+//! Relative paths in settings start at the top folder of a working tree. A repository can have several, so all candidates
+//! are tried.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -20,47 +19,47 @@ use super::wire::GitOwner;
 use crate::path_with_links::PathWithLinks;
 use crate::regular_file::{Links, RegularFile};
 
-/// A longer file is not read, and doubtful as a whole.
+/// Longer files are not parsed, and count as one execution.
 const MAX_FILE_BYTES: usize = 256 * 1024;
 
-/// Hooks that are read in one folder. More are doubtful as a whole.
+/// Maximum number of hooks read per folder. More count as one execution.
 const MAX_HOOKS: usize = 200;
 
-/// Files that include one another, as git bounds them.
+/// Maximum include depth, as in git.
 const MAX_INCLUDES: usize = 10;
 
-/// Settings of a repository.
+/// The settings files of a repository.
 const SETTINGS: [&str; 2] = ["config", "config.worktree"];
 
-/// The folder into which husky puts its hooks; they run those in the folder above.
+/// The folder of husky's hook wrappers, which run the hooks in the parent folder.
 const WRAPPERS: &str = "_";
 
-/// Tells one errand apart from all others.
+/// Identifies an execution.
 pub(super) type Digest = [u8; 32];
 
-/// Something git would run.
+/// A command git would run.
 #[derive(Debug)]
 pub(super) struct GitExecution {
     pub(super) digest: Digest,
-    /// The files and links that lead to it, the one that holds it last.
+    /// The files and links that lead to it; the last one defines it.
     pub(super) chain: Vec<PathBuf>,
-    /// Whether git comes upon it from a working tree, and not only in the repository's own folder.
+    /// Whether git finds it from a working tree, and not only in the repository's own folder.
     pub(super) is_used: bool,
 }
 
-/// Where settings are from.
+/// A repository whose settings are read.
 #[derive(Debug, Clone, Default)]
 struct SettingsSource {
-    /// The folders that relative paths may begin at.
+    /// The base folders of relative paths.
     tops: BTreeSet<PathBuf>,
-    /// The files that lead from working trees to the repository.
+    /// The files that link working trees to the repository.
     pointers: Vec<PathBuf>,
     is_used: bool,
-    /// Whether a program could have written them.
+    /// Whether a program could have written the settings.
     is_inside: bool,
 }
 
-/// A file at the end of a path.
+/// The result of following a path.
 struct Followed {
     /// The links on the way, and the file.
     chain: Vec<PathBuf>,
@@ -70,14 +69,14 @@ struct Followed {
 
 enum FollowedContent {
     Nothing,
-    /// Too long, no regular file, or closed to us.
+    /// Too long, not a regular file, or unreadable.
     Unreadable,
     Text(Vec<u8>),
 }
 
 impl RepositoryScan {
-    /// Reads what git would run for the repositories that were found.
-    pub(super) fn read_errands(&mut self, owner: &GitOwner) {
+    /// Reads what git would run in the repositories that were found.
+    pub(super) fn read_executions(&mut self, owner: &GitOwner) {
         let mut sources = self.sources();
         let tops: BTreeSet<PathBuf> = sources.values().flat_map(|source| source.tops.clone()).collect();
         for (repository, source) in &mut sources {
@@ -99,7 +98,7 @@ impl RepositoryScan {
         }
     }
 
-    /// Every repository whose settings count, with the folders it is used from.
+    /// Every repository whose settings apply, with the folders it is used from.
     fn sources(&mut self) -> BTreeMap<PathBuf, SettingsSource> {
         let mut sources: BTreeMap<PathBuf, SettingsSource> = BTreeMap::new();
         for repository in &self.repositories {
@@ -119,7 +118,7 @@ impl RepositoryScan {
             source.pointers.push(pointer);
             source.is_used = true;
         }
-        // Around a folder inside a repository, where nothing can be changed.
+        // Folders above, in a repository whose files cannot be changed.
         for above in self.roots.clone().iter().flat_map(|root| root.ancestors().skip(1)) {
             let place = self.place_of_pointer(&above.join(REPOSITORY));
             if let Some(place) = place.filter(|place| !self.is_inside(place)) {
@@ -135,7 +134,7 @@ impl RepositoryScan {
                     self.add(&source, common.chain, b"unreadable", file.as_os_str());
                     continue;
                 }
-                FollowedContent::Text(text) => PathWithLinks::of(&repository.join(line_of(&text))).end,
+                FollowedContent::Text(text) => PathWithLinks::resolve(&repository.join(line_of(&text))).end,
             };
             if source.is_inside {
                 self.judge_place(&file, &place);
@@ -148,26 +147,26 @@ impl RepositoryScan {
         sources
     }
 
-    /// Where a file or link in the place of a repository leads; `None` if git refuses it.
+    /// The target of a `.git` file or link; `None` if git refuses it.
     fn place_of_pointer(&mut self, pointer: &Path) -> Option<PathBuf> {
         let found = self.follow(pointer);
         let above = pointer.parent()?;
         match found.content {
             FollowedContent::Text(text) => {
                 let place = text.strip_prefix(b"gitdir: ")?;
-                Some(PathWithLinks::of(&above.join(line_of(place))).end)
+                Some(PathWithLinks::resolve(&above.join(line_of(place))).end)
             }
-            // A folder behind a link. What is too long for us can be read by git.
+            // A folder behind a link. A file too long for us may still be valid for git.
             FollowedContent::Nothing | FollowedContent::Unreadable => Some(found.end),
         }
     }
 
-    /// A place is an errand unless it is a repository that was looked at.
+    /// A link to another place counts as an execution unless it is a scanned repository.
     fn judge_place(&mut self, pointer: &Path, place: &Path) {
         let digest = digest(b"place", place.as_os_str());
         self.places.push(digest);
         if !self.repositories.contains(place) {
-            self.errands.push(GitExecution { digest, chain: vec![pointer.to_owned()], is_used: true });
+            self.executions.push(GitExecution { digest, chain: vec![pointer.to_owned()], is_used: true });
         }
     }
 
@@ -190,7 +189,7 @@ impl RepositoryScan {
                 }
                 Setting::Place(place) => {
                     let folder = path.parent().unwrap_or(path).join(place);
-                    let end = PathWithLinks::of(&folder).end;
+                    let end = PathWithLinks::resolve(&folder).end;
                     if !self.is_inside(&end) {
                         self.add(source, found.chain.clone(), b"worktree", folder.as_os_str());
                     }
@@ -209,7 +208,7 @@ impl RepositoryScan {
         }
     }
 
-    /// Something a setting may have meant.
+    /// A path that a setting may refer to.
     #[expect(clippy::disallowed_methods, reason = "this is the door: what a setting of git means")]
     fn look_at_reference(
         &mut self,
@@ -219,7 +218,7 @@ impl RepositoryScan {
         owner: &GitOwner,
         depth: usize,
     ) {
-        let PathWithLinks { links, end } = PathWithLinks::of(path);
+        let PathWithLinks { links, end } = PathWithLinks::resolve(path);
         if !self.is_inside(&end) && !links.iter().any(|link| self.is_inside(link)) {
             return;
         }
@@ -236,7 +235,7 @@ impl RepositoryScan {
                 self.look_at_hooks(above, &inside);
             }
         }
-        // What is not there yet is only watched where it may never be, and in the repository's own folder.
+        // A missing file is watched only where it must never appear, and in the repository's own folder.
         let is_awaited = (program.is_hooks || program.is_include) && !is_in_repository(&end);
         if is_awaited || found.is_some_and(|found| program.is_hooks || !found.is_dir()) {
             let roots = &self.roots;
@@ -252,11 +251,11 @@ impl RepositoryScan {
 
     #[expect(clippy::disallowed_methods, reason = "this is the door: the hooks of a repository")]
     fn look_at_hooks(&mut self, hooks: &Path, source: &SettingsSource) {
-        let PathWithLinks { links, end } = PathWithLinks::of(hooks);
+        let PathWithLinks { links, end } = PathWithLinks::resolve(hooks);
         if !links.is_empty() && !self.is_inside(&end) {
             return self.add(source, links, b"link", end.as_os_str());
         }
-        // A folder that cannot be read was told by the walk.
+        // An unreadable folder is reported by the scan.
         let entries = std::fs::read_dir(&end).into_iter().flatten().flatten();
         for (count, entry) in entries.filter(|entry| !is_inert(&entry.file_name())).enumerate() {
             if count >= MAX_HOOKS {
@@ -268,7 +267,7 @@ impl RepositoryScan {
         }
     }
 
-    /// A file that git runs, to which `links` lead.
+    /// A file that git runs, reached through `links`.
     fn look_at_program(&mut self, path: &Path, links: &[PathBuf], source: &SettingsSource) {
         let found = self.follow(path);
         let chain = [links, &found.chain].concat();
@@ -285,7 +284,7 @@ impl RepositoryScan {
     }
 
     fn follow(&mut self, path: &Path) -> Followed {
-        let PathWithLinks { links, end } = PathWithLinks::of(path);
+        let PathWithLinks { links, end } = PathWithLinks::resolve(path);
         let content = match RegularFile::open(&end, Links::Refuse) {
             Ok(None) => FollowedContent::Nothing,
             Ok(Some(file)) => {
@@ -305,7 +304,7 @@ impl RepositoryScan {
     fn add(&mut self, source: &SettingsSource, chain: Vec<PathBuf>, kind: &[u8], what: &OsStr) {
         if source.is_inside && !chain.is_empty() {
             let chain = [source.pointers.clone(), chain].concat();
-            self.errands.push(GitExecution { digest: digest(kind, what), chain, is_used: source.is_used });
+            self.executions.push(GitExecution { digest: digest(kind, what), chain, is_used: source.is_used });
         }
     }
 }
@@ -319,7 +318,7 @@ fn named(word: &str, beginnings: &BTreeSet<PathBuf>, owner: &GitOwner) -> Vec<Pa
     }
 }
 
-/// A file that is not read, told apart from what it was before. The kernel alone sets the time.
+/// Identifies a file that is not read. Only the kernel sets the change time.
 #[expect(clippy::disallowed_methods, reason = "this is the door: a program of a repository")]
 fn identity(path: &Path) -> String {
     let found = path.symlink_metadata();
@@ -332,7 +331,7 @@ fn is_in_repository(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str() == REPOSITORY)
 }
 
-/// What git reads of a file with a path in it: without line ends behind it, and nothing behind a zero byte.
+/// The path in a file as git reads it: without trailing line breaks, up to a zero byte.
 fn line_of(text: &[u8]) -> &OsStr {
     let end = text.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r')).map_or(0, |last| last + 1);
     let line = text.get(..end).unwrap_or_default();
@@ -343,7 +342,7 @@ pub(super) fn digest(kind: &[u8], what: &OsStr) -> Digest {
     Sha256::new().chain_update(kind).chain_update([0]).chain_update(what.as_bytes()).finalize().into()
 }
 
-/// Whether git runs no hook with such a name.
+/// Whether git ignores a hook of this name.
 fn is_inert(name: &OsStr) -> bool {
     name.as_bytes().ends_with(b".sample") || name.as_bytes().starts_with(SET_ASIDE)
 }

@@ -1,9 +1,9 @@
-//! What the settings of a repository have git do, as far as that can be told from their names.
+//! Classifies git settings by name.
 //!
-//! A setting is harmless if it is known to be. All others are taken for what they could be: programs that git runs for
-//! whoever uses the repository next, or places it looks for more settings in. So is every line that cannot be read.
+//! Only known settings are harmless. All others, and lines that cannot be parsed, count as commands that git may run for
+//! the next user of the repository, or as includes of more settings.
 
-/// Settings that run nothing, as `section.key`, with the names between them left out.
+/// Settings that run nothing, as `section.key` without subsections.
 const HARMLESS: [&str; 60] = [
     "branch.description",
     "branch.merge",
@@ -67,14 +67,14 @@ const HARMLESS: [&str; 60] = [
     "user.name",
 ];
 
-/// Addresses, harmless as long as they name no helper.
+/// URLs, harmless unless they name a remote helper.
 const ADDRESSES: [&str; 2] = ["remote.pushurl", "remote.url"];
 
-/// Where the files of a repository are.
+/// The location of the working tree.
 const PLACE: &str = "core.worktree";
 
-/// Settings that are doubtful, and name no file that git would run unasked: a person names aliases and tools, other files
-/// are only read. As `section.key`, or a whole section.
+/// Settings that are not harmless, but name no file that git runs by itself: aliases and tools run only on request, other
+/// files are only read. As `section.key`, or a whole section.
 const NO_PROGRAMS: [&str; 19] = [
     "alias",
     "blame.ignorerevsfile",
@@ -97,15 +97,15 @@ const NO_PROGRAMS: [&str; 19] = [
     "web",
 ];
 
-/// Words of one setting that are looked at.
+/// Maximum number of words examined per setting.
 const MAX_WORDS: usize = 64;
 
 /// A setting that is not known to be harmless.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Setting {
-    /// It may run something.
+    /// It may run a command.
     Runs(ConfiguredProgram),
-    /// It names this place.
+    /// It names the working tree.
     Place(String),
 }
 
@@ -114,7 +114,7 @@ pub(super) enum Setting {
 pub(super) struct ConfiguredProgram {
     /// The whole setting.
     pub(super) text: String,
-    /// The words in it that may be paths.
+    /// The words that may be paths.
     pub(super) words: Vec<String>,
     /// Whether they may be a folder of hooks.
     pub(super) is_hooks: bool,
@@ -123,7 +123,7 @@ pub(super) struct ConfiguredProgram {
 }
 
 impl ConfiguredProgram {
-    fn of(section: &str, key: &str, value: &str, line: &str) -> Self {
+    fn new(section: &str, key: &str, value: &str, line: &str) -> Self {
         let name = format!("{section}.{key}");
         let is_none = NO_PROGRAMS.iter().any(|none| *none == section || *none == name);
         let is_include = section.starts_with("include");
@@ -136,21 +136,21 @@ impl ConfiguredProgram {
         Self { text: format!("{section} {line}"), words, is_hooks, is_include }
     }
 
-    /// A text that is not understood, with everything it may mean.
+    /// A text that cannot be parsed, with all possible meanings.
     fn anything(text: &str, told: String) -> Self {
         let words = paths_in(text).into_iter().take(MAX_WORDS).collect();
         Self { text: told, words, is_hooks: true, is_include: true }
     }
 }
 
-/// Words with a slash or a dot in them. Without, they name programs in `PATH`, options, or words of a language.
+/// Words with a slash or dot. Others are programs in `PATH`, options, or words of a language.
 fn paths_in(text: &str) -> Vec<String> {
     let is_between = |c: char| c.is_whitespace() || "\"'`=;|&()<>!$".contains(c);
     let words = text.split(is_between).map(|word| word.replace('\\', ""));
     words.filter(|word| word.contains(['/', '.']) && !word.starts_with('-')).collect()
 }
 
-/// A value as one path: without quotes and escapes, with and without what may be a comment.
+/// A value as one path: unquoted and unescaped, with and without a possible comment.
 fn plain(value: &str) -> Vec<String> {
     let bare = |text: &str| text.replace(['"', '\\'], "").trim().to_owned();
     let mut all = vec![bare(value), bare(value.split(['#', ';']).next().unwrap_or_default())];
@@ -159,7 +159,7 @@ fn plain(value: &str) -> Vec<String> {
     all
 }
 
-/// The settings in this text that are not known to be harmless.
+/// The settings of a text that are not known to be harmless.
 pub(super) fn doubtful(text: &[u8]) -> Vec<Setting> {
     let Ok(text) = str::from_utf8(text) else {
         return vec![Setting::Runs(ConfiguredProgram::anything(
@@ -179,7 +179,7 @@ pub(super) fn doubtful(text: &[u8]) -> Vec<Setting> {
             found.extend(judged(&section, rest));
         }
     }
-    // A value that goes on in the next line was taken for two settings.
+    // A continued value was parsed as two settings.
     let is_continued = |one: &Setting| matches!(one, Setting::Runs(program) if program.text.ends_with('\\'));
     if found.iter().any(is_continued) {
         found.push(Setting::Runs(ConfiguredProgram::anything(text, "lines that go on".to_owned())));
@@ -187,12 +187,12 @@ pub(super) fn doubtful(text: &[u8]) -> Vec<Setting> {
     found
 }
 
-/// The section of a head without its bracket in front, and what stands behind it.
+/// The section of a header, and the text after it.
 fn split_head(text: &str) -> Option<(String, &str)> {
     let (name, rest) = text.split_at(text.find([' ', '\t', ']', '"'])?);
     let rest = rest.trim_start();
     let behind = match rest.strip_prefix('"') {
-        // Whatever is escaped there may be a quote.
+        // Any escaped character may be a quote.
         Some(inner) => {
             inner.split_once('"').filter(|(inner, _)| !inner.contains('\\'))?.1.strip_prefix(']')?
         }
@@ -211,7 +211,7 @@ fn judged(section: &str, line: &str) -> Option<Setting> {
     match (name == PLACE, is_plain && is_harmless) {
         (true, _) if is_plain => Some(Setting::Place(value.to_owned())),
         (_, true) => None,
-        (_, false) => Some(Setting::Runs(ConfiguredProgram::of(section, &key, value, line))),
+        (_, false) => Some(Setting::Runs(ConfiguredProgram::new(section, &key, value, line))),
     }
 }
 

@@ -119,7 +119,7 @@ proptest! {
     #![proptest_config(cases(200))]
 
     #[test]
-    fn whatever_git_finds_that_is_not_harmless_is_found(
+    fn settings_that_git_finds_and_that_are_not_harmless_are_found(
         pieces in collection::vec(sample::select(PIECES.as_slice()), 1..24),
     ) {
         let text = pieces.concat();

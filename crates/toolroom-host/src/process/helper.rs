@@ -1,7 +1,6 @@
-//! The helper: the process between us and a program.
+//! The helper process between us and a program.
 //!
-//! It has one thread and no runtime, so it starts fast and can start others safely. It leaves only when no descendant
-//! of it is left.
+//! It has one thread and no runtime, so it starts fast and can fork safely. It exits only when no descendant is left.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Seek};
@@ -20,13 +19,13 @@ use super::wire::{self, HelperMessage, StartError, StartStep, Task};
 use super::{confine, detached, init, namespace};
 use crate::sandbox::Level;
 
-/// The first argument of a program that must call [`helper_main`]. No command for people.
+/// The first argument of a program that must call [`helper_main`]. Not a command for people.
 pub const SUBCOMMAND: &str = "__supervise";
 
-#[expect(clippy::disallowed_types, reason = "this is the door: the lifeline")]
+#[expect(clippy::disallowed_types, reason = "this is the door: the control_socket")]
 pub(super) type ControlSocket = std::os::unix::net::UnixStream;
 
-/// Runs as the helper. To be called first of all, before anything is opened or started, with the arguments behind
+/// Runs as the helper. Must be called first of all, before anything is opened or started, with the arguments after
 /// [`SUBCOMMAND`].
 pub fn helper_main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut arguments = arguments.into_iter();
@@ -46,18 +45,18 @@ pub fn helper_main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn supervise() -> ExitCode {
-    // Whoever started us notices a closed socket; there is nobody else to tell.
-    let Ok(mut lifeline) = set_up() else { return ExitCode::FAILURE };
-    let Ok(mut task) = wire::read::<Task>(&mut lifeline) else { return ExitCode::FAILURE };
-    let (word, tree) = match begin(&mut task, &mut lifeline) {
+    // The parent notices the closed socket; there is no other way to report.
+    let Ok(mut control_socket) = set_up() else { return ExitCode::FAILURE };
+    let Ok(mut task) = wire::read::<Task>(&mut control_socket) else { return ExitCode::FAILURE };
+    let (word, tree) = match begin(&mut task, &mut control_socket) {
         Ok(mut tree) => {
-            tree.run(&lifeline);
+            tree.run(&control_socket);
             (tree.end(), Some(tree))
         }
         Err(refusal) => (refusal.word(), None),
     };
-    let is_told = wire::write(&mut lifeline, &word);
-    // Only now: it may have left very many temporary files.
+    let is_told = wire::write(&mut control_socket, &word);
+    // Last, because there may be very many temporary files.
     drop(tree);
     match is_told {
         Ok(()) => ExitCode::SUCCESS,
@@ -65,35 +64,35 @@ fn supervise() -> ExitCode {
     }
 }
 
-/// Makes this process fit for its work: deaf to signals, alone in its session, adopting orphans, and without any
-/// descriptor that was left open for it by mistake. The lifeline is our standard input.
+/// Prepares the process: blocks signals, starts a session, becomes a subreaper, and closes stray descriptors. The control
+/// socket is our standard input.
 fn set_up() -> io::Result<ControlSocket> {
     close_strays()?;
     SigSet::all().thread_block()?;
     rustix::process::setsid()?;
     set_child_subreaper(Some(rustix::process::getpid()))?;
-    // A program can stop us, and whoever started us may be gone before that is noticed. Then the kernel wakes us, and
-    // we find the lifeline closed. Awake we do not hear it.
+    // A program can stop us, and the parent may die meanwhile. The parent-death signal wakes us, and we find the control
+    // socket closed. While running, the signal is blocked.
     set_parent_process_death_signal(Some(Signal::CONT))?;
     crate::machine::disable_core_dumps()?;
     Ok(ControlSocket::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
-/// Closes all descriptors but the first three. Nothing of ours is open yet.
+/// Closes all descriptors except the first three.
 #[expect(clippy::disallowed_methods, reason = "this is the door: our own descriptors")]
 pub(super) fn close_strays() -> io::Result<()> {
     let entries = std::fs::read_dir("/proc/self/fd")?;
     let numbers: Vec<i32> =
         entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect();
     for number in numbers.into_iter().filter(|number| *number > 2) {
-        // One of them was that of the list itself, and is closed.
+        // One of them was that of the directory listing, and is already closed.
         let _ = nix::unistd::close(number);
     }
     Ok(())
 }
 
-fn begin(task: &mut Task, lifeline: &mut ControlSocket) -> Result<Tree, StartError> {
-    let stdin = input(lifeline, task).map_err(StartError::preparing)?;
+fn begin(task: &mut Task, control_socket: &mut ControlSocket) -> Result<Tree, StartError> {
+    let stdin = input(control_socket, task).map_err(StartError::preparing)?;
     let nothing = OwnedFd::from(nothing().map_err(StartError::preparing)?);
     rustix::process::chdir(&task.folder)
         .map_err(|error| StartError::Step(StartStep::EnterFolder, error.into()))?;
@@ -105,31 +104,31 @@ fn begin(task: &mut Task, lifeline: &mut ControlSocket) -> Result<Tree, StartErr
     let place = Cleanup::prepared(task)?;
     let tree = match &task.confinement {
         Some(confinement) if confinement.level() == Level::Namespaces => {
-            let house = namespace::start(task, confinement, stdin.into())?;
-            Tree::in_house(house, task, deaths)
+            let namespaces = namespace::start(task, confinement, stdin.into())?;
+            Tree::in_namespaces(namespaces, task, deaths)
         }
-        _ => Tree::of(confine::start(task, stdin.into())?, task, deaths),
+        _ => Tree::new(confine::start(task, stdin.into())?, task, deaths),
     };
-    let tree = tree.with_place(place);
-    // What it prints must end when it ends, so we hold no end of its pipes. Failing now is none of its business.
+    let tree = tree.with_cleanup(place);
+    // We keep no end of the program's pipes, so that they close with it. An error here does not affect the program.
     drop(let_go(&nothing));
-    // If nobody hears this, the tree will find the lifeline closed, and end.
-    drop(wire::write(lifeline, &HelperMessage::Started(tree.program())));
+    // If the message is not received, the tree finds the control socket closed and ends.
+    drop(wire::write(control_socket, &HelperMessage::Started(tree.program())));
     Ok(tree)
 }
 
-/// What the program will read: a line to whoever ordered it, or a file in memory, so that nobody has to feed it.
+/// The program's standard input: a socket to the caller, or a memory file, which needs no writer.
 #[expect(clippy::disallowed_types, reason = "this is the door: the input of a program")]
-fn input(lifeline: &mut ControlSocket, task: &Task) -> io::Result<std::fs::File> {
+fn input(control_socket: &mut ControlSocket, task: &Task) -> io::Result<std::fs::File> {
     let bytes = task.input_bytes;
     if task.line {
-        return Ok(stdin_socket::take(lifeline)?.into());
+        return Ok(stdin_socket::take(control_socket)?.into());
     }
     if bytes == 0 {
         return nothing();
     }
     let mut file = std::fs::File::from(rustix::fs::memfd_create("input", MemfdFlags::CLOEXEC)?);
-    let copied = io::copy(&mut lifeline.take(bytes), &mut file)?;
+    let copied = io::copy(&mut control_socket.take(bytes), &mut file)?;
     if copied != bytes {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }

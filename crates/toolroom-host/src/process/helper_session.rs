@@ -1,4 +1,4 @@
-//! Our side of a running program: takes what it prints, passes on what is asked, and steps in if the helper fails.
+//! Our side of a running program: captures output, forwards requests, and cleans up if the helper fails.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -23,51 +23,51 @@ use super::stdin_socket;
 use super::wire::{self, HelperMessage, KILL, STOP, Task};
 use crate::work_folder::sweep;
 
-/// Taken from a pipe at once.
+/// Read size.
 const CHUNK: usize = 32 * 1024;
 
 /// How long a helper may take to start a program.
 const START: Duration = Duration::from_secs(10);
 
-/// Beyond the times it was given, a helper gets this long before it counts as lost.
+/// Extra time for a helper beyond its own timeouts before it counts as lost.
 const MARGIN: Duration = Duration::from_secs(8);
 
-/// With everybody dead, pipes are at their end, unless a descriptor was handed to a stranger.
+/// How long pipes are drained after all processes have ended; one may have been passed to an unrelated process.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// Our end of the lifeline.
+/// Our end of the control socket.
 pub(super) type ControlSocket = tokio::net::UnixStream;
 
-/// Sees everything that is printed.
+/// Receives all output.
 pub(super) type Observer = Box<dyn FnMut(OutputStream, &[u8]) + Send>;
 
-/// What is done for one program from its start to its end.
+/// One program from start to end.
 pub(super) struct HelperSession {
     pub(super) output: Arc<OutputBuffers>,
     pub(super) observer: Observer,
-    /// Somebody asked for the end.
+    /// A stop was requested.
     pub(super) stop: CancellationToken,
-    /// Nobody is interested any more.
+    /// The handle was dropped.
     pub(super) gone: CancellationToken,
     pub(super) max_output: Option<u64>,
-    pub(super) patience: HelperTimeouts,
-    /// Who wants what was printed, and a new page for what comes.
+    pub(super) time_limit: HelperTimeouts,
+    /// Requests for the output so far, which start a new page.
     pub(super) page_turns: mpsc::Receiver<PageRequest>,
-    /// Bytes of both streams on this page.
+    /// Bytes of both streams on the current page.
     pub(super) printed: u64,
 }
 
-/// Where to send the page that is taken away: both streams.
+/// Receives the finished page of both streams.
 pub(super) type PageRequest = oneshot::Sender<(CapturedOutput, CapturedOutput)>;
 
-/// How long a helper is waited for.
+/// Timeouts of a helper.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HelperTimeouts {
     pub(super) wall: Option<Duration>,
     pub(super) grace: Duration,
 }
 
-/// The order, ready to be handed over.
+/// The order, serialized.
 pub(super) struct StartRequest {
     order: Vec<u8>,
     input: Vec<u8>,
@@ -75,53 +75,53 @@ pub(super) struct StartRequest {
 }
 
 impl StartRequest {
-    pub(super) fn of(order: &Order, line: Option<OwnedFd>) -> io::Result<Self> {
-        let task = Task::of(order, line.is_some());
+    pub(super) fn new(order: &Order, line: Option<OwnedFd>) -> io::Result<Self> {
+        let task = Task::from_order(order, line.is_some());
         Ok(Self { order: wire::frame(&task)?, input: order.input.clone(), line })
     }
 
-    /// Hands over the order and hears whether the program runs.
-    async fn exchange(&self, lifeline: &mut ControlSocket) -> io::Result<HelperMessage> {
-        lifeline.write_all(&self.order).await?;
-        // A helper that refuses reads no further: what it says counts, not that the rest could not be written.
+    /// Sends the order and waits for the start of the program.
+    async fn exchange(&self, control_socket: &mut ControlSocket) -> io::Result<HelperMessage> {
+        control_socket.write_all(&self.order).await?;
+        // A helper that refuses stops reading: its message counts, not the write error.
         let written = match &self.line {
-            Some(end) => stdin_socket::hand_over(lifeline, end).await,
-            None => lifeline.write_all(&self.input).await,
+            Some(end) => stdin_socket::hand_over(control_socket, end).await,
+            None => control_socket.write_all(&self.input).await,
         };
-        let word = wire::receive(lifeline).await;
+        let word = wire::receive(control_socket).await;
         if word.is_err() { written.and(word) } else { word }
     }
 }
 
 impl HelperSession {
-    /// Sees one helper through, from its first word, which is passed on, to its end.
+    /// Supervises one helper. The first message is passed on; returns at its end.
     pub(super) async fn keep(
         mut self,
         mut child: Child,
-        mut lifeline: ControlSocket,
+        mut control_socket: ControlSocket,
         greeting: StartRequest,
         started: oneshot::Sender<io::Result<HelperMessage>>,
     ) -> Result<ProgramEnd, ProcessError> {
-        // The number is ours until the helper is reaped, which happens here and nowhere else.
+        // The PID is valid until the helper is reaped, which happens only here.
         let helper = child.id();
         let word = tokio::select! {
-            word = greeting.exchange(&mut lifeline) => word,
+            word = greeting.exchange(&mut control_socket) => word,
             () = self.gone.cancelled() => Err(io::ErrorKind::Interrupted.into()),
             () = tokio::time::sleep(START) => Err(io::ErrorKind::TimedOut.into()),
         };
         drop(greeting);
         let ended = if let Ok(HelperMessage::Started(program)) = word {
-            // Whoever asked may be gone, which is noticed next.
+            // The caller may be gone; that is noticed next.
             drop(started.send(word));
-            let ended = self.listen(&mut child, lifeline).await;
+            let ended = self.listen(&mut child, control_socket).await;
             if ended.is_none() {
                 clear_away(helper, Some(program)).await;
             }
             ended
         } else {
-            drop(lifeline);
+            drop(control_socket);
             let has_waited = matches!(&word, Err(error) if error.kind() == io::ErrorKind::TimedOut);
-            // It leaves by itself, as there is nobody left to talk to, unless it is kept from it.
+            // It exits by itself once the socket is closed, unless it is blocked.
             if has_waited || tokio::time::timeout(MARGIN, child.wait()).await.is_err() {
                 clear_away(helper, None).await;
             }
@@ -133,42 +133,43 @@ impl HelperSession {
             drop(child.kill().await);
         }
         if !matches!(left, Ok(Ok(status)) if status.success()) {
-            // It may have left temporary files. What cannot be removed now is removed at the next start.
+            // The helper may have left temporary files. The next start removes what cannot be removed now.
             drop(tokio::task::spawn_blocking(sweep).await);
         }
         ended.ok_or(ProcessError::HelperLost)
     }
 
-    /// Until the helper has reported. `None` if it will not.
-    async fn listen(&mut self, child: &mut Child, lifeline: ControlSocket) -> Option<ProgramEnd> {
+    /// Listens until the helper has reported. `None` if it is lost.
+    async fn listen(&mut self, child: &mut Child, control_socket: ControlSocket) -> Option<ProgramEnd> {
         let mut stdout = Pipe::new(OutputStream::Stdout, child.stdout.take());
         let mut stderr = Pipe::new(OutputStream::Stderr, child.stderr.take());
-        let (mut words, lifeline) = lifeline.into_split();
-        let mut lifeline = Some(lifeline);
+        let (mut words, control_socket) = control_socket.into_split();
+        let mut control_socket = Some(control_socket);
         let mut word = pin!(wire::receive::<HelperMessage>(&mut words));
-        let mut until = self.patience.wall.map(|wall| Instant::now() + wall + self.patience.grace + MARGIN);
+        let mut until =
+            self.time_limit.wall.map(|wall| Instant::now() + wall + self.time_limit.grace + MARGIN);
         let (mut is_stopping, mut is_flooded) = (false, false);
         let word = loop {
             tokio::select! {
                 biased;
                 word = &mut word => break word.ok()?,
-                // The helper hears that it is closed, has everything end, and can still answer. Until then it is
-                // read on, so that nobody who tidies up has to wait for a full pipe.
-                () = self.gone.cancelled(), if lifeline.is_some() => {
-                    lifeline = None;
-                    until = Some(Instant::now() + self.patience.grace + MARGIN);
+                // The helper notices the half-closed socket, ends everything, and can still answer. Output is read until then, so
+                // that processes that clean up do not block on a full pipe.
+                () = self.gone.cancelled(), if control_socket.is_some() => {
+                    control_socket = None;
+                    until = Some(Instant::now() + self.time_limit.grace + MARGIN);
                 }
                 () = self.stop.cancelled(), if !is_stopping => {
                     is_stopping = true;
-                    until = Some(Instant::now() + self.patience.grace + MARGIN);
-                    say(&mut lifeline, STOP).await?;
+                    until = Some(Instant::now() + self.time_limit.grace + MARGIN);
+                    say(&mut control_socket, STOP).await?;
                 }
                 () = sleep_until(until) => return None,
                 Some(turn) = self.page_turns.recv() => {
                     self.take_what_is_there(&mut stdout).await;
                     self.take_what_is_there(&mut stderr).await;
                     self.printed = 0;
-                    // Whoever asked may be gone.
+                    // The requester may be gone.
                     drop(turn.send(self.output.turn_page()));
                 }
                 count = stdout.read() => self.take(&mut stdout, count),
@@ -177,7 +178,7 @@ impl HelperSession {
             if self.max_output.is_some_and(|max| self.printed > max) && !is_flooded {
                 is_flooded = true;
                 until = Some(Instant::now() + MARGIN);
-                say(&mut lifeline, KILL).await?;
+                say(&mut control_socket, KILL).await?;
             }
         };
         let HelperMessage::Ended { status, cause, usage, survivors } = word else { return None };
@@ -199,7 +200,7 @@ impl HelperSession {
         })
     }
 
-    /// Reads what a pipe holds now, and not what somebody who goes on printing adds.
+    /// Reads what the pipe holds now, without waiting for more output.
     async fn take_what_is_there(&mut self, pipe: &mut Pipe) {
         let mut left = pipe.waiting_bytes();
         while left > 0 && !pipe.is_at_end() {
@@ -220,21 +221,21 @@ impl HelperSession {
     }
 }
 
-/// Says one word to a helper that is still spoken with. `None` if it does not listen.
-async fn say(lifeline: &mut Option<OwnedWriteHalf>, word: u8) -> Option<()> {
-    match lifeline {
-        Some(lifeline) => lifeline.write_all(&[word]).await.ok(),
+/// Sends one command to the helper. `None` if it no longer listens.
+async fn say(control_socket: &mut Option<OwnedWriteHalf>, word: u8) -> Option<()> {
+    match control_socket {
+        Some(control_socket) => control_socket.write_all(&[word]).await.ok(),
         None => Some(()),
     }
 }
 
-/// Ends what a helper did not, and the helper.
+/// Ends the processes a helper left, and the helper.
 async fn clear_away(helper: Option<u32>, program: Option<u32>) {
     let work = move || {
         helper.into_iter().for_each(descendants::kill_from_outside);
         program.into_iter().for_each(descendants::kill_session);
     };
-    // It walks through /proc, which may take its time on a machine in trouble.
+    // It walks through /proc, which may be slow on an overloaded machine.
     drop(tokio::task::spawn_blocking(work).await);
 }
 
@@ -245,12 +246,12 @@ async fn sleep_until(until: Option<Instant>) {
     }
 }
 
-/// Where a stream is read from.
+/// The source of a stream.
 trait PipeSource: AsyncRead + AsFd + Send + Unpin {}
 
 impl<T: AsyncRead + AsFd + Send + Unpin> PipeSource for T {}
 
-/// One of the two streams, until it ends.
+/// One of the two streams.
 struct Pipe {
     stream: OutputStream,
     source: Option<Box<dyn PipeSource>>,
@@ -263,7 +264,7 @@ impl Pipe {
         Self { stream, source, buffer: vec![0; CHUNK] }
     }
 
-    /// Never comes back once the stream has ended.
+    /// Never returns once the stream has ended.
     async fn read(&mut self) -> io::Result<usize> {
         match &mut self.source {
             Some(source) => source.read(&mut self.buffer).await,
@@ -279,7 +280,7 @@ impl Pipe {
         self.buffer.get(..count).unwrap_or_default()
     }
 
-    /// What was printed and not read.
+    /// Bytes that were printed and not read.
     fn waiting_bytes(&self) -> u64 {
         let source = self.source.as_deref();
         source.and_then(|source| rustix::io::ioctl_fionread(source.as_fd()).ok()).unwrap_or(0)

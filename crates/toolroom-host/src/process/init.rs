@@ -1,5 +1,5 @@
-//! The first process in a program's namespaces: starts the program, takes the dead off the list, and tells how the
-//! program ended. It leaves when nobody else is left inside, and if it is killed, so is everybody else.
+//! The first process in a program's namespaces: starts the program, reaps children, and reports the program's status. It
+//! exits when no other process is left inside; if it is killed, the kernel kills all others.
 
 use std::ffi::OsString;
 use std::io::{self, Read};
@@ -13,17 +13,17 @@ use super::wire::{self, StartError, StartStep, Task};
 use super::{confine, forwarder};
 use crate::sandbox::PROXY;
 
-/// The word behind [`super::SUBCOMMAND`] that means this stage.
+/// The argument after [`super::SUBCOMMAND`] for this stage.
 pub(super) const STAGE: &str = "inside";
 
-/// Runs this stage. It deafened itself to signals before it was started, as the helper is deaf.
+/// Runs this stage. Signals were blocked before it was started, as in the helper.
 pub(super) fn begin(mut arguments: impl Iterator<Item = OsString>) {
     let handed =
         arguments.next().and_then(|handed| serde_json::from_str::<PassedDescriptors>(handed.to_str()?).ok());
     if let Some(handed) = handed
         && let Ok(mut report) = confine::take_over(handed.report)
     {
-        // Without anybody who hears this, all that is left to do is to leave, which ends everything inside.
+        // If the report cannot be sent, exiting ends everything inside.
         drop(see_through(handed, &mut report));
     }
 }
@@ -52,7 +52,7 @@ fn see_through(handed: PassedDescriptors, report: &mut std::fs::File) -> io::Res
     }
 }
 
-/// Takes over what was handed down, so that the program inherits none of it.
+/// Takes over the passed descriptors, so that the program does not inherit them.
 fn take_task(handed: PassedDescriptors) -> io::Result<Task> {
     let mut task = Vec::new();
     #[expect(clippy::disallowed_types, reason = "this is the door: a descriptor that was handed down")]
@@ -62,12 +62,12 @@ fn take_task(handed: PassedDescriptors) -> io::Result<Task> {
     for number in [handed.task, handed.own] {
         nix::unistd::close(number)?;
     }
-    // Whoever is the same user could look into this process otherwise.
+    // Otherwise processes of the same user could inspect this process.
     crate::machine::disable_core_dumps()?;
     wire::read(&mut task.as_slice())
 }
 
-/// Opens the way out, if there is one, and tells the program's task where it begins.
+/// Starts the forwarder, if there is a proxy, and sets the proxy variables of the program.
 fn with_way_out(mut task: Task) -> io::Result<Task> {
     if task.confinement.as_ref().is_some_and(|confinement| confinement.proxy.is_some()) {
         let proxy = format!("http://127.0.0.1:{}", forwarder::start(PROXY)?);

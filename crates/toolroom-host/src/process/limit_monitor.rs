@@ -1,4 +1,4 @@
-//! What the tree of a program takes, held against its limits.
+//! Checks the resources of a process tree against its limits.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use super::descendants::Descendant;
 use super::end::{Limit, Usage};
 use super::order::Limits;
 
-/// Between two looks at a tree that is at rest.
-const CALM: Duration = Duration::from_millis(100);
+/// Check interval of a stable tree.
+const STABLE_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Between two looks at a tree that grows.
-const ALERT: Duration = Duration::from_millis(20);
+/// Check interval of a growing tree.
+const GROWING_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Keeps the highest figures of a tree.
+/// Keeps the highest values of a tree.
 #[derive(Debug)]
 pub(super) struct LimitMonitor {
     limits: Limits,
@@ -23,12 +23,12 @@ pub(super) struct LimitMonitor {
     last_memory: u64,
 }
 
-/// A verdict on one look.
+/// The result of one check.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Look again after this time.
+    /// Check again after this time.
     Within(Duration),
-    /// A limit has been reached.
+    /// A limit was reached.
     Reached(Limit),
 }
 
@@ -37,13 +37,13 @@ impl LimitMonitor {
         Self { limits, usage: Usage::default(), last_processes: 1, last_memory: 0 }
     }
 
-    /// How many of the living are enough to judge by, if so many are `ours`.
+    /// Number of processes sufficient for a decision, if `ours` of them are ours.
     pub(super) fn enough(&self, ours: usize) -> usize {
         let most = self.limits.processes.and_then(|most| usize::try_from(most).ok());
         most.map_or(usize::MAX, |most| most.saturating_add(ours + 1))
     }
 
-    /// Judges the living, of which so many are `ours`; `reaped` is the CPU time of those that are gone.
+    /// Checks the living processes, of which `ours` are ours; `reaped` is the CPU time of ended ones.
     pub(super) fn look(&mut self, living: &[Descendant], ours: usize, reaped: Duration) -> Verdict {
         let ticks: u64 = living.iter().map(|member| member.stat.cpu_ticks).sum();
         let per_second = rustix::param::clock_ticks_per_second().max(1);
@@ -65,12 +65,12 @@ impl LimitMonitor {
         if self.limits.cpu.is_some_and(|most| cpu > most) {
             return Verdict::Reached(Limit::Cpu);
         }
-        Verdict::Within(if grows { ALERT } else { CALM })
+        Verdict::Within(if grows { GROWING_INTERVAL } else { STABLE_INTERVAL })
     }
 
-    /// What everything took, once all are reaped.
+    /// The total usage, once all are reaped.
     pub(super) fn usage(&self, wall: Duration) -> Usage {
-        // The first process may have come and gone between two looks.
+        // The first process may have come and gone between two checks.
         Usage {
             wall,
             cpu: self.usage.cpu.max(reaped_cpu()),
@@ -80,7 +80,7 @@ impl LimitMonitor {
     }
 }
 
-/// CPU time of all children of this process that were reaped, and of those they had reaped.
+/// CPU time of all reaped children of this process and of their reaped children.
 pub(super) fn reaped_cpu() -> Duration {
     let Ok(usage) = getrusage(UsageWho::RUSAGE_CHILDREN) else { return Duration::ZERO };
     let both = usage.user_time() + usage.system_time();

@@ -1,20 +1,17 @@
-//! Programs started on behalf of others, and ended with everything they started.
+//! Runs programs and ends them with all their descendants.
 //!
-//! A program never runs as our own child. [`Supervisor::start`] starts a *helper*: a program of ours that calls
-//! [`helper_main`], usually the very executable that is running. The helper takes the order over a socket, adopts
-//! whatever its descendants leave behind (it is their *subreaper*), and starts the program through a second stage of
-//! itself, which sets limits and then becomes the program. The socket is the lifeline: when our end closes, however we
-//! end, the helper asks every descendant to end, kills what is left a moment later, and leaves. Forking twice, `setsid`
-//! and ignoring signals change nothing about that.
+//! A program is never our direct child. [`Supervisor::start`] starts a *helper*: our own executable, which calls
+//! [`helper_main`]. The helper receives the order over a control socket, adopts all orphaned descendants (as
+//! *subreaper*), and starts the program through a second stage, which sets limits and then executes the program. When our
+//! end of the socket closes, even by a crash, the helper terminates all descendants, kills the rest a moment later, and
+//! exits. Double forks, `setsid` and ignored signals do not help a program to escape.
 //!
-//! What a program gets: a clean environment ([`Variables`]), three descriptors, no terminal, no rights beyond ours
-//! (setuid programs gain none), and [`Limits`]. What it prints is kept from both ends ([`CapturedOutput`]) with an exact count of
-//! what lies between.
+//! A program gets a clean environment ([`Variables`]), three descriptors, no terminal, no additional rights (setuid has no
+//! effect), and [`Limits`]. [`CapturedOutput`] keeps both ends of its output, and the exact number of bytes between them.
 //!
-//! What is *not* held here: a program of the same user can kill or stop the helper. The program itself then dies, its
-//! session is swept, and the call is told so, but a process that left the session stays. It can also ask somebody
-//! else (a service manager, a container engine) to start things. Both are the business of [`crate::sandbox`], in which a
-//! program is started when its order says so.
+//! Not covered: a program of the same user can kill or stop the helper. The program then dies, its session is ended and
+//! the call fails, but a process that left the session survives. It can also ask another service (a service manager, a
+//! container engine) to start processes. [`crate::sandbox`] prevents both if the order has a confinement.
 
 mod cached_package;
 mod cleanup;

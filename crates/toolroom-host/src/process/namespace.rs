@@ -1,8 +1,8 @@
-//! A program in namespaces of its own, seen from the helper.
+//! A program in namespaces of its own, from the helper's side.
 //!
-//! Bubblewrap makes them and starts a stage of ours as their first process (`inside.rs`), which starts the program and
-//! tells how it ends: bubblewrap itself would tell a signal and a code alike. When that first process ends, the kernel
-//! ends everything in the namespaces.
+//! Bubblewrap creates the namespaces and runs our init stage (`init.rs`) as their first process, which starts the program
+//! and reports its status: bubblewrap itself does not distinguish signals from exit codes. When the first process ends,
+//! the kernel kills everything in the namespaces.
 
 use std::io::{self, PipeReader, Read, Seek, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -18,47 +18,47 @@ use super::init;
 use super::wire::{self, StartError, StartStep, Task};
 use crate::sandbox::Confinement;
 
-/// As much of bubblewrap's complaint as is passed on.
+/// Maximum length of a quoted error of bubblewrap.
 const MAX_COMPLAINT_BYTES: u64 = 2_000;
 
-/// Descriptors that the first process inside is handed, by their numbers.
+/// Descriptors passed to the first process, by number.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct PassedDescriptors {
-    /// Its words go here.
+    /// The report pipe.
     pub(super) report: i32,
-    /// What to start.
+    /// The task.
     pub(super) task: i32,
-    /// Standard error; the one it has is for bubblewrap's complaints.
+    /// Standard error; its own is for bubblewrap's errors.
     pub(super) stderr: i32,
     /// Our program.
     pub(super) own: i32,
 }
 
-/// What the first process inside says.
+/// A message of the first process.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum InitMessage {
-    /// The program runs, under this number inside.
+    /// The program runs, with this PID inside.
     Begun(u32),
-    /// It does not.
+    /// The program could not be started.
     Failed(StartStep, i32),
     /// The program has ended.
     Ended(Status),
 }
 
-/// The namespaces of a program that runs.
+/// The namespaces of a running program.
 #[derive(Debug)]
 pub(super) struct Namespaces {
     /// Our child: bubblewrap, which ends when everything inside has.
     pub(super) keeper: u32,
-    /// The program, under its number out here.
+    /// The program's PID outside.
     pub(super) program: u32,
     /// Whether it was reaped.
     pub(super) is_gone: bool,
-    /// What is said inside, until nobody is left who could.
+    /// The report pipe; closes when no process is left inside.
     pub(super) words: Option<PipeReader>,
 }
 
-/// Starts a program in namespaces. Comes back when it runs.
+/// Starts a program in namespaces. Returns when it runs.
 pub(super) fn start(
     task: &Task,
     confinement: &Confinement,
@@ -106,9 +106,9 @@ fn start_keeper(
     let options = in_memory(&confinement.bubblewrap_options(users.map(AsRawFd::as_raw_fd)))?;
     let complaint = in_memory(&[])?;
     let stderr = io::stderr().as_fd().try_clone_to_owned()?;
-    // It need not be anywhere inside: whoever has it open can run it.
+    // It need not exist inside: an open descriptor can be executed.
     let own = std::fs::File::open("/proc/self/exe")?;
-    // This process has one thread, so nobody else can start a child that would inherit them too.
+    // This process has one thread, so no other child can inherit the descriptors.
     fcntl_setfd(&report, FdFlags::empty())?;
     let handed_down = [handed_task.as_fd(), options.as_fd(), stderr.as_fd(), own.as_fd()];
     for file in handed_down.into_iter().chain(users.map(AsFd::as_fd)) {
@@ -128,7 +128,7 @@ fn start_keeper(
     Ok((words, command.spawn()?.id(), complaint))
 }
 
-/// A file in memory with this content, to be read from its beginning.
+/// A memory file with this content, positioned at its start.
 #[expect(clippy::disallowed_types, reason = "this is the door: what bubblewrap and our stage are told")]
 fn in_memory(content: &[u8]) -> io::Result<std::fs::File> {
     let mut file = std::fs::File::from(rustix::fs::memfd_create("told", MemfdFlags::CLOEXEC)?);
@@ -137,7 +137,7 @@ fn in_memory(content: &[u8]) -> io::Result<std::fs::File> {
     Ok(file)
 }
 
-/// The process that has this number inside the namespaces of one of our descendants.
+/// The PID outside of a process inside the namespaces.
 fn number_outside(inner: u32) -> Option<u32> {
     let members = descendants::descendants(std::process::id());
     members.into_iter().map(|member| member.pid).find(|pid| descendants::number_inside(*pid) == Some(inner))

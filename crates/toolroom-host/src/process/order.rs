@@ -1,4 +1,4 @@
-//! What to start, and how far it may go.
+//! What to run, and its limits.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -11,58 +11,58 @@ use super::error::ProcessError;
 use super::variables::Variables;
 use crate::sandbox::Confinement;
 
-/// The system takes no longer word on a command line.
+/// The system's limit of one argument.
 const MAX_WORD_BYTES: usize = 128 * 1024 - 1;
 
-/// Words and variables together; the system refuses more than about this much too, with a less helpful text.
+/// Arguments and variables together; the system has a similar limit with a less helpful error.
 const MAX_WORDS_BYTES: usize = 1024 * 1024;
 
-/// A program, and everything about its start.
+/// A program and how to start it.
 #[derive(Debug, Clone)]
 pub struct Order {
-    /// A name to be looked for in the `PATH` of [`Order::variables`], or a path. Relative ones start at `folder`.
+    /// A name, looked up in the `PATH` of [`Order::variables`], or a path, relative to `folder`.
     pub program: OsString,
-    /// Its arguments, without its own name in front.
+    /// The arguments, without the program name.
     pub arguments: Vec<OsString>,
-    /// Where it starts.
+    /// The working folder.
     pub folder: PathBuf,
     /// Its whole environment.
     pub variables: Variables,
-    /// What it reads from its standard input, which then ends.
+    /// Standard input.
     pub input: Vec<u8>,
-    /// What ends it.
+    /// The limits.
     pub limits: Limits,
-    /// What it is confined to; `None` is nothing.
+    /// The confinement; `None` for no confinement.
     pub confinement: Option<Confinement>,
-    /// How long it may tidy up after it was asked to end.
+    /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,
-    /// How much is kept of each of its two output streams: half from the beginning, half from the end.
+    /// Captured bytes per output stream: half from the beginning, half from the end.
     pub kept_bytes: usize,
 }
 
-/// How far a program and all its descendants may go together. `None` is no limit.
+/// Limits of a program and all its descendants together. `None` means unlimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Time on the wall. Ends politely, with [`Order::grace`]; all others end at once.
+    /// Wall-clock time. Terminates with [`Order::grace`]; all other limits kill at once.
     pub wall: Option<Duration>,
-    /// Time on processors.
+    /// CPU time.
     pub cpu: Option<Duration>,
-    /// Memory in use, pages that several processes share counted for each.
+    /// Memory; shared pages count for each process.
     pub memory_bytes: Option<u64>,
-    /// Processes alive at the same time.
+    /// Number of living processes.
     pub processes: Option<u32>,
-    /// What it prints to both streams.
+    /// Bytes printed to both streams.
     pub output_bytes: Option<u64>,
-    /// The length of each file it writes. A process that goes on is refused, and usually ended, by the system.
+    /// Size of each written file. Exceeding it usually kills the process.
     pub file_bytes: Option<u64>,
-    /// What a confined program adds to the disks of the folders it may change. It is ended a moment after it was reached.
+    /// Disk space that a confined program adds to its writable folders. Checked with a short delay.
     pub disk_bytes: Option<u64>,
-    /// Descriptors each process may have open.
+    /// Open descriptors per process.
     pub open_files: Option<u64>,
 }
 
 impl Order {
-    /// A program without arguments and input, in a clean environment, with the default limits.
+    /// A program without arguments and input, with a clean environment and the default limits.
     pub fn new(program: impl Into<OsString>, folder: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
@@ -77,14 +77,14 @@ impl Order {
         }
     }
 
-    /// The same with these arguments.
+    /// Adds arguments.
     #[must_use]
     pub fn with_arguments(mut self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.arguments = arguments.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Refuses what the system could not start, before anything is.
+    /// Checks for values the system would reject.
     pub(super) fn check(&self) -> Result<(), ProcessError> {
         let words = std::iter::once(&self.program).chain(&self.arguments).map(OsString::as_os_str);
         let mut total = self.folder.as_os_str().len();
@@ -106,7 +106,7 @@ impl Order {
 }
 
 impl Default for Limits {
-    /// Generous for a command of a few minutes, and small enough that a machine stays usable.
+    /// Generous for a command of a few minutes, and low enough to keep the machine usable.
     fn default() -> Self {
         Self {
             wall: None,
@@ -121,7 +121,7 @@ impl Default for Limits {
     }
 }
 
-/// The beginning of a word, to be named in a message.
+/// The beginning of an argument, for messages.
 fn shown(word: &OsStr) -> String {
     word.to_string_lossy()
         .chars()

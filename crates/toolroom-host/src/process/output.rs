@@ -1,8 +1,8 @@
-//! What a program printed: the beginning, the end, and how much lies between.
+//! Captured output: the beginning, the end, and the number of bytes between.
 
 use std::collections::VecDeque;
 
-/// Which of the two.
+/// The output stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputStream {
     /// Standard output.
@@ -11,11 +11,11 @@ pub enum OutputStream {
     Stderr,
 }
 
-/// Bytes of one stream, in bounded room however many there were.
+/// The output of one stream in bounded memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CapturedOutput {
     head: Vec<u8>,
-    /// Only used once `head` is full.
+    /// Used once `head` is full.
     tail: VecDeque<u8>,
     max_head: usize,
     max_tail: usize,
@@ -23,20 +23,20 @@ pub struct CapturedOutput {
 }
 
 impl CapturedOutput {
-    /// Keeps `max_bytes`, half from the beginning and half from the end.
+    /// Keeps up to `max_bytes`, half from the beginning and half from the end.
     #[must_use]
     pub fn new(max_bytes: usize) -> Self {
         let max_head = max_bytes / 2;
         Self { max_head, max_tail: max_bytes - max_head, ..Self::default() }
     }
 
-    /// Another one that keeps as much, with nothing in it.
+    /// An empty one with the same capacity.
     #[must_use]
     pub(super) fn emptied(&self) -> Self {
         Self::new(self.max_head + self.max_tail)
     }
 
-    /// Takes what came next.
+    /// Appends bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         let room = (self.max_head - self.head.len()).min(bytes.len());
@@ -48,25 +48,25 @@ impl CapturedOutput {
         self.tail.extend(rest);
     }
 
-    /// All that was printed.
+    /// Number of bytes printed.
     #[must_use]
     pub fn total_bytes(&self) -> u64 {
         self.total
     }
 
-    /// What was printed and is not here.
+    /// Number of bytes printed but not kept.
     #[must_use]
     pub fn dropped_bytes(&self) -> u64 {
         self.total - self.head.len() as u64 - self.tail.len() as u64
     }
 
-    /// The two ends. Nothing lies between them if nothing was dropped.
+    /// The two ends; adjacent if nothing was dropped.
     #[must_use]
     pub fn ends(&self) -> (Vec<u8>, Vec<u8>) {
         (self.head.clone(), self.tail.iter().copied().collect())
     }
 
-    /// The last characters as text, whatever the bytes were.
+    /// The last characters, lossily decoded.
     #[must_use]
     pub fn last_chars(&self, max_chars: usize) -> String {
         let (head, tail) = self.ends();
@@ -74,8 +74,8 @@ impl CapturedOutput {
         ending(&bytes, max_chars).0
     }
 
-    /// As text, whatever the bytes were, of `max_chars` characters and a mark that says how many bytes are missing in
-    /// the middle. No character is cut in two there.
+    /// Lossily decoded text of at most `max_chars` characters, plus a mark for the bytes missing in the middle. Characters
+    /// are not split.
     #[must_use]
     pub fn text(&self, max_chars: usize) -> String {
         let (head, tail) = self.ends();
@@ -91,7 +91,7 @@ impl CapturedOutput {
     }
 }
 
-/// Half of the characters from the beginning of `head`, half from the end of `tail`, of `total` bytes.
+/// Half of the characters from the start of `head`, half from the end of `tail`, of `total` bytes.
 fn joined(head: &[u8], tail: &[u8], total: u64, max_chars: usize) -> String {
     let (first, head_bytes) = beginning(head, max_chars.div_ceil(2));
     let (last, tail_bytes) = ending(tail, max_chars / 2);
@@ -99,7 +99,7 @@ fn joined(head: &[u8], tail: &[u8], total: u64, max_chars: usize) -> String {
     format!("{first}\n[… {missing} bytes left out …]\n{last}")
 }
 
-/// The first characters, and of how many bytes they were made. A character that is cut off at the end is left out.
+/// The first characters and their number of bytes. An incomplete last character is left out.
 fn beginning(bytes: &[u8], max_chars: usize) -> (String, usize) {
     let mut text = String::new();
     let (mut chars, mut used) = (0, 0);
@@ -123,14 +123,14 @@ fn beginning(bytes: &[u8], max_chars: usize) -> (String, usize) {
     (text, used)
 }
 
-/// The last characters, and of how many bytes they were made. The rest of a character that begins before is left out.
+/// The last characters and their number of bytes. An incomplete first character is left out.
 fn ending(bytes: &[u8], max_chars: usize) -> (String, usize) {
-    // No character is longer, so what begins behind this place is enough.
+    // No character is longer, so the bytes after this position suffice.
     let from = bytes.len().saturating_sub(max_chars.saturating_mul(4));
     let bytes = bytes.get(from..).unwrap_or_default();
     let rest = bytes.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count();
     let bytes = bytes.get(rest..).unwrap_or_default();
-    // Each with its width in bytes.
+    // Each with its length in bytes.
     let mut chars: Vec<(char, usize)> = Vec::new();
     for chunk in bytes.utf8_chunks() {
         chars.extend(chunk.valid().chars().map(|char| (char, char.len_utf8())));
@@ -142,7 +142,7 @@ fn ending(bytes: &[u8], max_chars: usize) -> (String, usize) {
     (last.iter().map(|(char, _)| *char).collect(), last.iter().map(|(_, bytes)| bytes).sum())
 }
 
-/// Whether more bytes could make a character of it.
+/// Whether more bytes could complete a character.
 fn is_start_of_char(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }
@@ -158,14 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn little_is_kept_whole() {
+    fn short_output_is_kept_completely() {
         let kept = kept(10, &[b"hello".to_vec(), b" you".to_vec()]);
         assert_eq!((kept.text(100).as_str(), kept.dropped_bytes()), ("hello you", 0));
         assert_eq!(CapturedOutput::new(0).text(10), "");
     }
 
     #[test]
-    fn much_keeps_its_ends_and_says_what_is_missing() {
+    fn long_output_keeps_its_ends_and_a_mark() {
         let kept = kept(8, &[b"0123456789abcdef".to_vec()]);
         assert_eq!(kept.text(100), "0123\n[… 8 bytes left out …]\ncdef");
         assert_eq!(kept.text(4), "01\n[… 12 bytes left out …]\nef");
@@ -174,8 +174,8 @@ mod tests {
     }
 
     #[test]
-    fn no_character_is_cut_in_two() {
-        // Three bytes each: both cuts fall into one.
+    fn no_character_is_split() {
+        // Three bytes each: both cuts are inside one.
         let euros = kept(8, &["€€€€€".as_bytes().to_vec()]);
         assert_eq!(euros.text(100), "€\n[… 9 bytes left out …]\n€");
         let wrong = kept(100, &[b"a\xff\xfeb\xe2\x82".to_vec()]);

@@ -1,8 +1,8 @@
-//! One look at the folders of a program: which repositories lie in them, and which folders could not be read.
+//! Scans the folders of a program for repositories and unreadable folders.
 //!
-//! The walk is breadth first, so a look that is cut short has seen the nearest folders. It looks for `.git` in every folder
-//! and descends into every folder: a folder that looks like a repository may hide another one. What git would run for the
-//! repositories that were found is read in `git_executions.rs`.
+//! Breadth first, so that a scan cut short has covered the nearest folders. It looks for `.git` in every folder and
+//! descends into every folder: a folder that looks like a repository may contain another. `git_executions.rs` reads what
+//! git would run for the repositories found.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsStr;
@@ -16,61 +16,61 @@ use std::time::Instant;
 use super::git_executions::{Digest, GitExecution};
 use super::restore::change_mode;
 
-/// The name of a repository in the folder it is for.
+/// The name of a repository folder.
 pub(super) const REPOSITORY: &str = ".git";
 
-/// By which a repository is known.
+/// Files that identify a repository.
 const PARTS: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
 
-/// What an owner needs to read a folder.
+/// The permissions an owner needs to read a folder.
 const READABLE: u32 = 0o500;
 
-/// Who may go through a folder that cannot be listed.
+/// The permissions to access files in a folder that cannot be listed.
 const ENTERABLE: u32 = 0o111;
 
-/// How far a look goes.
+/// The limits of a scan.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ScanBounds<'a> {
-    /// Folders that are looked at.
+    /// Maximum number of folders.
     pub(super) folders: usize,
     pub(super) until: Instant,
-    /// If given, folders that cannot be read are opened first, except these.
+    /// If given, unreadable folders are opened first, except these.
     pub(super) opening_all_but: Option<&'a BTreeSet<PathBuf>>,
 }
 
-/// What one look has seen.
+/// The result of a scan.
 #[derive(Debug, Default)]
 pub(super) struct RepositoryScan {
     pub(super) roots: Vec<PathBuf>,
-    /// Folders that are repositories, also bare ones.
+    /// Repositories, including bare ones.
     pub(super) repositories: BTreeSet<PathBuf>,
-    /// Files and links in the place of a repository.
+    /// `.git` files and links.
     pub(super) pointers: Vec<PathBuf>,
-    pub(super) errands: Vec<GitExecution>,
-    /// The places that pointers lead to.
+    pub(super) executions: Vec<GitExecution>,
+    /// Their targets.
     pub(super) places: Vec<Digest>,
-    /// Files that hold errands or could, and links that lead to them.
+    /// Files that define executions or could, and links to them.
     pub(super) files: BTreeSet<PathBuf>,
-    /// Files and folders inside, which settings outside of a repository's own hooks have git run.
+    /// Files and folders inside that git runs because of settings other than a repository's own hooks.
     pub(super) references: BTreeSet<PathBuf>,
-    /// Folders that cannot be read, and whether files in them can be used all the same.
+    /// Unreadable folders, and whether their files are accessible by name.
     pub(super) closed: Vec<(PathBuf, bool)>,
-    /// Folders that were opened, with the mode they had.
+    /// Folders that were opened, with their old mode.
     pub(super) opened: Vec<(PathBuf, u32)>,
     pub(super) cut: Option<ScanCutoff>,
 }
 
-/// Where a look was cut short.
+/// Where a scan was cut short.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ScanCutoff {
-    /// Folders so deep, and deeper ones, were not all looked at.
+    /// Folders of this depth and deeper are incomplete.
     pub(super) depth: usize,
-    /// For lack of time, not because there are too many folders.
+    /// Because of the timeout, not the number of folders.
     pub(super) is_late: bool,
 }
 
 impl RepositoryScan {
-    /// Finds repositories and pointers below these folders.
+    /// Scans these folders.
     pub(super) fn at(roots: &[PathBuf], bounds: ScanBounds<'_>) -> Self {
         let mut look = Self { roots: roots.to_vec(), ..Self::default() };
         let is_inner = |root: &PathBuf| roots.iter().any(|other| root != other && root.starts_with(other));
@@ -93,12 +93,12 @@ impl RepositoryScan {
         look
     }
 
-    /// The depth down to which everything was looked at.
+    /// The depth down to which the scan is complete.
     pub(super) fn reach(&self) -> usize {
         self.cut.map_or(usize::MAX, |cut| cut.depth)
     }
 
-    /// Whether a path lies in one of the folders.
+    /// Whether a path is in one of the folders.
     pub(super) fn is_inside(&self, path: &Path) -> bool {
         self.roots.iter().any(|root| path.starts_with(root))
     }
@@ -108,7 +108,7 @@ impl RepositoryScan {
         self.cut = Some(ScanCutoff { depth, is_late });
     }
 
-    /// Looks at one folder and gives those in it.
+    /// Scans one folder and returns its subfolders.
     fn look_into(&mut self, folder: &Path, depth: usize, bounds: ScanBounds<'_>) -> Vec<PathBuf> {
         let mut inner = Vec::new();
         let mut has = [false; PARTS.len()];
@@ -135,7 +135,7 @@ impl RepositoryScan {
                 inner.push(entry.path());
             }
         }
-        // A whole one, one that shares its objects with another, or that other.
+        // A complete repository, one with shared objects, or the shared part.
         if matches!(has, [true, true, ..] | [true, _, _, true] | [_, true, true, _]) {
             self.repositories.insert(folder.to_owned());
         }
@@ -167,7 +167,7 @@ impl RepositoryScan {
     fn close(&mut self, folder: &Path, error: &io::Error) {
         let is_gone = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
         let found = folder.symlink_metadata();
-        // An ordinary user's program makes no folder of another user.
+        // A program of an ordinary user cannot create folders of another user.
         let uid = rustix::process::geteuid();
         let is_foreign = !uid.is_root() && found.as_ref().is_ok_and(|found| found.uid() != uid.as_raw());
         if !is_gone && !is_foreign {
@@ -176,12 +176,12 @@ impl RepositoryScan {
     }
 }
 
-/// Whether files in a folder of this mode can be used by their names.
+/// Whether files in a folder of this mode are accessible by name.
 pub(super) fn is_enterable(mode: u32) -> bool {
     mode & ENTERABLE != 0
 }
 
-/// File systems can be told not to mind case.
+/// File systems may be case-insensitive.
 fn is_named(name: &OsStr, wanted: &str) -> bool {
     name.as_bytes().eq_ignore_ascii_case(wanted.as_bytes())
 }

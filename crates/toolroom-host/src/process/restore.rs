@@ -1,5 +1,5 @@
-//! Putting protected files back. No path is followed: every step is taken below a folder that is open, so that no link a
-//! program has left leads elsewhere. What is in the way is renamed, not removed, as somebody else may have put it there.
+//! Restores protected files. Every step is relative to an open folder, so that links left by a program lead nowhere.
+//! Obstacles are renamed, not removed, because another program may have created them.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -13,22 +13,22 @@ use rustix::process::{Gid, Uid};
 
 use super::snapshot::{Snapshot, SnapshotContent, SnapshotEntry, Snapshots};
 
-/// In front of the name of what was in the way.
+/// Prefix of files that were in the way.
 pub(super) const SET_ASIDE: &[u8] = b"set-aside-";
 
-/// All that an owner may do in a folder.
+/// All permissions of an owner.
 const OWNERS: u32 = 0o700;
 
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 impl Snapshots {
-    /// Puts back what was changed, and gives whether anything was. What cannot be put back keeps no other from it.
+    /// Restores changed files. Returns whether any had changed. Errors do not stop the others.
     pub(super) fn put_back(&self) -> bool {
         let mut is_any = false;
-        for keepsake in self.kept.iter().filter(|keepsake| keepsake.is_changed()) {
+        for old_content in self.kept.iter().filter(|old_content| old_content.is_changed()) {
             is_any = true;
-            // Whoever asked hears of a change either way.
-            drop(keepsake.put_back());
+            // The caller is notified in any case.
+            drop(old_content.put_back());
         }
         is_any
     }
@@ -41,7 +41,7 @@ impl Snapshot {
         for part in self.path.parent().into_iter().flat_map(Path::iter) {
             folder = match open(folder.as_fd(), part) {
                 Ok(inner) => inner,
-                // Nothing was here, and nothing can be below.
+                // Nothing existed here, so nothing can exist below.
                 Err(Errno::NOENT) if self.was.is_none() => return Ok(()),
                 Err(Errno::NOENT) => make_folder(folder.as_fd(), part)?,
                 Err(Errno::LOOP | Errno::NOTDIR) => {
@@ -57,7 +57,7 @@ impl Snapshot {
 }
 
 impl SnapshotEntry {
-    /// Makes it again.
+    /// Creates it again.
     #[expect(clippy::disallowed_methods, reason = "this is the door: a protected file is made again")]
     #[expect(clippy::disallowed_types, reason = "this is the door: a protected file is made again")]
     fn make(&self, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
@@ -82,7 +82,7 @@ impl SnapshotEntry {
         }
     }
 
-    /// Gives it its owner, if we may, and its mode.
+    /// Restores owner, if permitted, and mode.
     fn dress(&self, file: BorrowedFd<'_>) -> io::Result<()> {
         let (uid, gid) = self.look.owner;
         match rustix::fs::fchown(file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid))) {
@@ -93,20 +93,20 @@ impl SnapshotEntry {
     }
 }
 
-/// Opens a folder to change what is in it, though a program may have closed it to its owner.
+/// Opens a folder for changes, even if a program removed the owner's permissions.
 #[expect(clippy::disallowed_methods, reason = "this is the door: a folder with a protected file")]
 fn open(above: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno> {
     let found = rustix::fs::openat(above, name, FOLDER.union(OFlags::PATH), Mode::empty())?;
     let mode = rustix::fs::fstat(&found)?.st_mode;
     if mode & OWNERS != OWNERS {
-        // By its number, as a path can be led elsewhere. Whoever may not is told below.
+        // Through the descriptor, because a path can be redirected. A missing right is reported below.
         let itself = format!("/proc/self/fd/{}", found.as_raw_fd());
         let _ = rustix::fs::chmod(itself, Mode::from_raw_mode(mode | OWNERS));
     }
     rustix::fs::openat(&found, ".", FOLDER, Mode::empty())
 }
 
-/// Changes the mode of a folder at or below `root`, and gives the one it had.
+/// Changes the mode of a folder at or below `root`, and returns the old one.
 #[expect(clippy::disallowed_methods, reason = "this is the door: a folder that cannot be looked into")]
 pub(crate) fn change_mode(root: &Path, folder: &Path, change: impl Fn(u32) -> u32) -> io::Result<u32> {
     let mut found = rustix::fs::openat(CWD, root, FOLDER.union(OFlags::PATH), Mode::empty())?;
@@ -114,7 +114,7 @@ pub(crate) fn change_mode(root: &Path, folder: &Path, change: impl Fn(u32) -> u3
         found = rustix::fs::openat(&found, part, FOLDER.union(OFlags::PATH), Mode::empty())?;
     }
     let mode = rustix::fs::fstat(&found)?.st_mode & 0o7777;
-    // By its number, as a path can be led elsewhere.
+    // Through the descriptor, because a path can be redirected.
     let itself = format!("/proc/self/fd/{}", found.as_raw_fd());
     rustix::fs::chmod(itself, Mode::from_raw_mode(change(mode)))?;
     Ok(mode)
@@ -126,7 +126,7 @@ fn make_folder(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(folder, name, FOLDER, Mode::empty())?)
 }
 
-/// Renames what has this name, so that nothing runs or obeys it any more.
+/// Renames an obstacle, so that nothing runs or obeys it any more.
 #[expect(clippy::disallowed_methods, reason = "this is the door: what is in the place of a protected file")]
 fn set_aside(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
     match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {

@@ -1,4 +1,4 @@
-//! A program that runs.
+//! A running program.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,8 +10,8 @@ use super::error::ProcessError;
 use super::helper_session::PageRequest;
 use super::output::{CapturedOutput, OutputStream};
 
-/// A program that was started. Dropping it leaves the end to the helper: the program and everything that came from it
-/// are asked to end, and killed after the grace, or after a second if that is longer. Nobody waits for that.
+/// A started program. Dropping it makes the helper terminate the program and all its descendants, and kill them after the
+/// grace period, at least one second. The drop does not wait.
 #[derive(Debug)]
 pub struct Running {
     pub(super) pid: u32,
@@ -19,44 +19,44 @@ pub struct Running {
     pub(super) stop: CancellationToken,
     pub(super) page_turns: mpsc::Sender<PageRequest>,
     pub(super) end: watch::Receiver<Option<Result<ProgramEnd, ProcessError>>>,
-    pub(super) _lifeline: DropGuard,
+    pub(super) _guard: DropGuard,
 }
 
-/// What was printed so far.
+/// The output so far.
 #[derive(Debug)]
 pub(super) struct OutputBuffers {
-    /// Held only while bytes are copied.
+    /// Locked only to copy bytes.
     streams: Mutex<(CapturedOutput, CapturedOutput)>,
 }
 
 impl Running {
-    /// The number of its process.
+    /// Its PID.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.pid
     }
 
-    /// What it has printed until now.
+    /// Its output so far.
     #[must_use]
     pub fn output(&self, stream: OutputStream) -> CapturedOutput {
         self.output.kept(stream)
     }
 
-    /// How much it has printed until now on this page.
+    /// Bytes printed so far on the current page.
     pub(crate) fn printed_bytes(&self, stream: OutputStream) -> u64 {
         self.output.total_bytes(stream)
     }
 
-    /// Takes away what was printed until now, both streams, and begins a new page, for which [`super::Limits::output_bytes`]
-    /// is counted anew. `None` once it has ended: what it printed is then told with its end.
+    /// Takes the output so far of both streams and begins a new page, for which [`super::Limits::output_bytes`] counts anew.
+    /// `None` after its end, whose report has the rest of the output.
     pub(crate) async fn turn_page(&self) -> Option<(CapturedOutput, CapturedOutput)> {
         let (turn, page) = oneshot::channel();
         self.page_turns.send(turn).await.ok()?;
         page.await.ok()
     }
 
-    /// Asks it and all its descendants to end; those that are still there after the grace are killed. Comes back at
-    /// once: [`Running::wait`] waits for the end.
+    /// Terminates it and all its descendants; kills those left after the grace period. Returns at once: [`Running::wait`]
+    /// waits for the end.
     pub fn stop(&self) {
         self.stop.cancel();
     }
@@ -67,11 +67,11 @@ impl Running {
         self.end.borrow().clone()
     }
 
-    /// Waits for its end. A wait that is given up ends nothing, and there may be several.
+    /// Waits for its end. Can be cancelled and called concurrently.
     pub async fn wait(&self) -> Result<ProgramEnd, ProcessError> {
         let mut end = self.end.clone();
         let ended = end.wait_for(Option::is_some).await;
-        // Without its keeper, which is stopped only with the runtime.
+        // Its task is gone, which happens only with the runtime.
         ended.ok().and_then(|ended| ended.clone()).unwrap_or(Err(ProcessError::HelperLost))
     }
 }
@@ -81,7 +81,7 @@ impl OutputBuffers {
         Self { streams: Mutex::new((CapturedOutput::new(max_bytes), CapturedOutput::new(max_bytes))) }
     }
 
-    /// What was printed until now; what follows is kept apart.
+    /// Takes the output so far; further output is separate.
     pub(super) fn turn_page(&self) -> (CapturedOutput, CapturedOutput) {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = (streams.0.emptied(), streams.1.emptied());

@@ -1,8 +1,8 @@
-//! Files that a confined program must not change and could: they are remembered before it starts, looked at while it
-//! runs, and put back when it has ended (`restore.rs`).
+//! Snapshots of protected files that a program could change: taken before it starts, compared while it runs, and restored
+//! after its end (`restore.rs`).
 //!
-//! In namespaces only those are left to this that are not there yet, as the others are out of reach. Behind Landlock
-//! alone it is all of them.
+//! With namespaces this covers only files that do not exist yet, because mounts protect the others. With Landlock alone it
+//! covers all of them.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,19 +12,19 @@ use std::path::{Path, PathBuf};
 
 use crate::regular_file::{Links, RegularFile, RegularFileError};
 
-/// More files are not remembered: a program is not started then.
+/// Maximum number of files; beyond it a program is not started.
 const MAX_ENTRIES: usize = 2_000;
 
-/// Nor are more bytes.
+/// Maximum number of bytes.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Everything that is remembered for one program.
+/// All snapshots for one program.
 #[derive(Debug, Default)]
 pub(super) struct Snapshots {
     pub(super) kept: Vec<Snapshot>,
 }
 
-/// One path, and what was there.
+/// A path and its content.
 #[derive(Debug)]
 pub(super) struct Snapshot {
     /// The folder the program may change.
@@ -34,14 +34,14 @@ pub(super) struct Snapshot {
     pub(super) was: Option<SnapshotEntry>,
 }
 
-/// Something in a folder.
+/// A file, link or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SnapshotEntry {
     pub(super) look: Fingerprint,
     pub(super) content: SnapshotContent,
 }
 
-/// By which a change is seen without reading.
+/// Detects changes without reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fingerprint {
     device: u64,
@@ -57,11 +57,11 @@ pub(super) enum SnapshotContent {
     File(Vec<u8>),
     Link(PathBuf),
     Folder(BTreeMap<OsString, SnapshotEntry>),
-    /// A pipe, a socket or a device.
+    /// A pipe, socket or device.
     Other,
 }
 
-/// How much may still be remembered.
+/// The remaining capacity.
 #[derive(Debug)]
 pub(super) struct SnapshotBudget {
     entries: usize,
@@ -69,8 +69,8 @@ pub(super) struct SnapshotBudget {
 }
 
 impl Snapshots {
-    /// Remembers what is at these paths now; each is given with the folder it lies in.
-    pub(super) fn of(paths: impl IntoIterator<Item = (PathBuf, PathBuf)>) -> io::Result<Self> {
+    /// Takes snapshots of these paths, each given with its base folder.
+    pub(super) fn take(paths: impl IntoIterator<Item = (PathBuf, PathBuf)>) -> io::Result<Self> {
         let mut room = SnapshotBudget::new();
         let mut kept = Vec::new();
         for (folder, path) in paths {
@@ -80,7 +80,7 @@ impl Snapshots {
         Ok(Self { kept })
     }
 
-    /// Whether anything is not as it was.
+    /// Whether anything changed.
     pub(super) fn are_changed(&self) -> bool {
         self.kept.iter().any(Snapshot::is_changed)
     }
@@ -92,7 +92,7 @@ impl Snapshot {
             || is_changed(self.was.as_ref(), &self.folder.join(&self.path))
     }
 
-    /// Whether the folders on the way are folders, and not links to others that look the same.
+    /// Whether the folders on the way are still folders, and not links to identical ones.
     #[expect(clippy::disallowed_methods, reason = "this is the door: whether a protected file was changed")]
     fn is_in_place(&self) -> bool {
         let above = self.path.ancestors().skip(1).map(|part| self.folder.join(part));
@@ -107,11 +107,11 @@ fn is_changed(was: Option<&SnapshotEntry>, path: &Path) -> bool {
         (Some(was), Ok(is)) => (was, is),
         (None, Ok(_)) | (Some(_), Err(_)) => return true,
     };
-    let look = Fingerprint::of(&is);
+    let look = Fingerprint::new(&is);
     if was.look.mode != look.mode || was.look.owner != look.owner {
         return true;
     }
-    // What looks different can be the same again: another program's helper may have put it back.
+    // A different fingerprint can mean the same content: the helper of another program may have restored it.
     match &was.content {
         SnapshotContent::File(_) | SnapshotContent::Link(_) | SnapshotContent::Other if was.look == look => {
             false
@@ -129,7 +129,7 @@ fn is_changed(was: Option<&SnapshotEntry>, path: &Path) -> bool {
     }
 }
 
-/// What is in a file of this length. It may have become a pipe meanwhile, at which nobody must wait.
+/// The content of a file of this length. Never blocks, even if it has become a pipe.
 fn content_of(path: &Path, length: u64) -> io::Result<Vec<u8>> {
     let most = usize::try_from(length).unwrap_or(usize::MAX);
     match RegularFile::open(path, Links::Refuse).and_then(|file| file.map(|file| file.read(most)).transpose())
@@ -147,7 +147,7 @@ fn is_no_folder(error: &io::Error) -> bool {
 }
 
 impl Fingerprint {
-    fn of(found: &std::fs::Metadata) -> Self {
+    fn new(found: &std::fs::Metadata) -> Self {
         Self {
             device: found.dev(),
             inode: found.ino(),
@@ -164,7 +164,7 @@ impl SnapshotBudget {
         Self { entries: MAX_ENTRIES, bytes: MAX_BYTES }
     }
 
-    /// What is at this path; `None` is nothing.
+    /// The content at this path; `None` if nothing exists.
     #[expect(clippy::disallowed_methods, reason = "this is the door: protected files are remembered")]
     pub(super) fn remember(&mut self, path: &Path) -> io::Result<Option<SnapshotEntry>> {
         let found = match path.symlink_metadata() {
@@ -191,6 +191,6 @@ impl SnapshotBudget {
         } else {
             SnapshotContent::Other
         };
-        Ok(Some(SnapshotEntry { look: Fingerprint::of(&found), content }))
+        Ok(Some(SnapshotEntry { look: Fingerprint::new(&found), content }))
     }
 }

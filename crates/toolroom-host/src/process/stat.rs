@@ -1,45 +1,45 @@
-//! One process in the words of `/proc/PID/stat`.
+//! A process according to `/proc/PID/stat`.
 
 use std::io::{self, Read};
 
 use rustix::io::Errno;
 
-/// What is read of it. The numbers in front of fields are those of `proc(5)`.
+/// The fields used here. Numbers are those of `proc(5)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stat {
-    /// 3: what it is doing.
+    /// 3: state.
     pub(super) state: char,
-    /// 4: who will reap it.
+    /// 4: parent.
     pub(crate) parent: u32,
-    /// 6: the session it is in.
+    /// 6: session.
     pub(crate) session: u32,
-    /// 14 to 17: CPU time of itself and of children it has reaped.
+    /// 14 to 17: CPU time of itself and of reaped children.
     pub(crate) cpu_ticks: u64,
-    /// 22: when it started, since the start of the machine. With the number it tells it apart from all others.
+    /// 22: start time since boot. Together with the PID it identifies a process.
     pub(crate) started_ticks: u64,
-    /// 24: pages in memory.
+    /// 24: resident pages.
     pub(crate) resident_pages: u64,
 }
 
 impl Stat {
-    /// Of the process with this number. One that is not there is [`io::ErrorKind::NotFound`].
-    pub(crate) fn of(pid: u32) -> io::Result<Self> {
+    /// Of the process with this PID. Fails with [`io::ErrorKind::NotFound`] if it does not exist.
+    pub(crate) fn read(pid: u32) -> io::Result<Self> {
         let text = kernel_text(&format!("/proc/{pid}/stat"))?;
         Self::parse(&text).ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
-    /// Whether it will never run again: it only waits to be reaped.
+    /// Whether it has ended and only waits to be reaped.
     pub(crate) fn is_dead(&self) -> bool {
         matches!(self.state, 'Z' | 'X')
     }
 
     fn parse(text: &[u8]) -> Option<Self> {
-        // The command stands in parentheses and may hold anything, so the rest is found from the end.
+        // The command is in parentheses and may contain anything, so the rest is found from the end.
         let end = text.iter().rposition(|byte| *byte == b')')?;
         let fields = std::str::from_utf8(text.get(end + 1..)?).ok()?;
         let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
         let number = |place: usize| -> Option<u64> { fields.get(place - 3)?.parse().ok() };
-        // A child reaped too much or too early can make the two sums run backwards below zero.
+        // Reaping of children can make the two sums decrease.
         let reaped = |place: usize| number(place).unwrap_or(0);
         Some(Self {
             state: fields.first()?.chars().next()?,
@@ -52,8 +52,7 @@ impl Stat {
     }
 }
 
-/// What the kernel says in a file of `/proc`, with as few calls as can be: thousands of processes may be waiting for
-/// the same processor.
+/// Reads a file of `/proc` with as few system calls as possible: thousands of processes may compete for the CPU.
 #[expect(clippy::disallowed_types, reason = "this is the door: the kernel's word about processes")]
 pub(super) fn kernel_text(path: &str) -> io::Result<Vec<u8>> {
     let mut file = std::fs::File::open(path)?;
@@ -65,7 +64,7 @@ pub(super) fn kernel_text(path: &str) -> io::Result<Vec<u8>> {
             Ok(0) => break,
             Ok(count) => length += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            // It ended between opening and reading.
+            // The process ended between opening and reading.
             Err(error) if Errno::from_io_error(&error) == Some(Errno::SRCH) => {
                 return Err(io::ErrorKind::NotFound.into());
             }
@@ -88,7 +87,7 @@ mod tests {
         18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 0 0 0 0 0 0 0 0\n";
 
     #[test]
-    fn a_command_may_hold_anything() {
+    fn a_command_may_contain_anything() {
         let stat = Stat::parse(LINE).unwrap();
         let expected = Stat {
             state: 'S',
@@ -103,11 +102,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_is_no_process() {
+    fn a_truncated_line_is_not_a_process() {
         for end in 0..LINE.iter().position(|byte| *byte == b'9').unwrap() + 40 {
             assert_eq!(Stat::parse(&LINE[..end]), None, "{end}");
         }
-        assert_eq!(Stat::of(u32::MAX).unwrap_err().kind(), io::ErrorKind::NotFound);
-        assert_eq!(Stat::of(std::process::id()).unwrap().parent, std::os::unix::process::parent_id());
+        assert_eq!(Stat::read(u32::MAX).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(Stat::read(std::process::id()).unwrap().parent, std::os::unix::process::parent_id());
     }
 }

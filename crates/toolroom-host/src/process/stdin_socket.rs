@@ -1,6 +1,6 @@
-//! A line to a running program: a socket that is its standard input, and that it can answer on.
+//! A socket as standard input of a running program, on which it can also answer.
 //!
-//! The program's end goes to the helper as a descriptor, so that nobody stands between the two who talk.
+//! The program's end is passed to the helper as a descriptor, so that both ends talk directly.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -14,24 +14,24 @@ use tokio::io::{AsyncWriteExt, Interest};
 
 use super::helper::ControlSocket;
 
-/// Our end. At its end when the program and all who have it from it have closed theirs.
+/// Our end. Closes when the program and all holders of its end have closed theirs.
 pub(crate) type StdinSocket = tokio::net::UnixStream;
 
-/// The standard input of a running program. Dropping it ends that input.
+/// The standard input of a running program. Dropping it closes that input.
 #[derive(Debug)]
 pub struct ProgramInput(pub(super) StdinSocket);
 
 impl ProgramInput {
-    /// Writes all of it. Whoever gives this up has written a part, and nothing sensible can follow it.
+    /// Writes all bytes. Not cancel safe: after a cancellation a part has been written.
     pub async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.0.write_all(bytes).await
     }
 }
 
-/// A descriptor travels beside a byte.
+/// A descriptor is sent with one byte.
 const ENVELOPE: [u8; 1] = [b'l'];
 
-/// Both ends: ours, and the program's.
+/// Our end, and the program's.
 #[expect(clippy::disallowed_types, reason = "this is the door: a line to a program")]
 pub(super) fn pair() -> io::Result<(StdinSocket, OwnedFd)> {
     let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
@@ -39,25 +39,25 @@ pub(super) fn pair() -> io::Result<(StdinSocket, OwnedFd)> {
     Ok((StdinSocket::from_std(ours)?, theirs.into()))
 }
 
-/// Hands the program's end to the helper.
-pub(super) async fn hand_over(lifeline: &tokio::net::UnixStream, end: &OwnedFd) -> io::Result<()> {
+/// Sends the program's end to the helper.
+pub(super) async fn hand_over(control_socket: &tokio::net::UnixStream, end: &OwnedFd) -> io::Result<()> {
     let send = || {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut attached = SendAncillaryBuffer::new(&mut space);
         let ends = [end.as_fd()];
         attached.push(SendAncillaryMessage::ScmRights(&ends));
-        sendmsg(lifeline, &[IoSlice::new(&ENVELOPE)], &mut attached, SendFlags::NOSIGNAL)?;
+        sendmsg(control_socket, &[IoSlice::new(&ENVELOPE)], &mut attached, SendFlags::NOSIGNAL)?;
         Ok(())
     };
-    lifeline.async_io(Interest::WRITABLE, send).await
+    control_socket.async_io(Interest::WRITABLE, send).await
 }
 
-/// Takes it, in the helper. It closes when a program starts that it is not for.
-pub(super) fn take(lifeline: &ControlSocket) -> io::Result<OwnedFd> {
+/// Receives it in the helper. Closed on exec of other programs.
+pub(super) fn take(control_socket: &ControlSocket) -> io::Result<OwnedFd> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut attached = RecvAncillaryBuffer::new(&mut space);
     let mut envelope = ENVELOPE;
-    recvmsg(lifeline, &mut [IoSliceMut::new(&mut envelope)], &mut attached, RecvFlags::CMSG_CLOEXEC)?;
+    recvmsg(control_socket, &mut [IoSliceMut::new(&mut envelope)], &mut attached, RecvFlags::CMSG_CLOEXEC)?;
     let ends = attached.drain().find_map(|message| match message {
         RecvAncillaryMessage::ScmRights(mut ends) => ends.next(),
         _ => None,

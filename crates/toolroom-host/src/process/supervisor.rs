@@ -1,4 +1,4 @@
-//! Starting programs.
+//! Starts programs.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -20,7 +20,7 @@ use super::running::{OutputBuffers, Running};
 use super::stdin_socket::{self, ProgramInput, StdinSocket};
 use super::wire::{HelperMessage, StartStep};
 
-/// Starts programs, each under a helper of its own.
+/// Starts programs, each under its own helper.
 #[derive(Debug, Clone)]
 pub struct Supervisor {
     helper: PathBuf,
@@ -32,13 +32,12 @@ impl Supervisor {
         Self { helper: helper.into() }
     }
 
-    /// Starts a program. It runs, and its output is taken, whether or not anybody waits for it, until the handle is
-    /// dropped.
+    /// Starts a program. It runs, and its output is captured, until the handle is dropped.
     pub async fn start(&self, order: Order) -> Result<Running, ProcessError> {
         self.start_observed(order, |_, _| ()).await
     }
 
-    /// Starts a program, and shows everything it prints to `observer`, too. The observer must not block.
+    /// Starts a program and passes its output to `observer`, which must not block.
     pub async fn start_observed(
         &self,
         order: Order,
@@ -47,7 +46,7 @@ impl Supervisor {
         self.start_with(order, None, Box::new(observer)).await
     }
 
-    /// Starts a program that can be talked with: its standard input is a line, not [`Order::input`].
+    /// Starts a program with a socket as standard input, instead of [`Order::input`].
     pub(crate) async fn start_with_socket(
         &self,
         order: Order,
@@ -56,9 +55,8 @@ impl Supervisor {
         Ok((self.start_with(order, Some(theirs), Box::new(|_, _| ())).await?, ours))
     }
 
-    /// Starts a program that is talked with for as long as it runs: what is written to the [`ProgramInput`] it reads from its
-    /// standard input, in place of [`Order::input`], and everything it prints is shown to `observer`, which must not
-    /// block.
+    /// Starts an interactive program: its standard input is the [`ProgramInput`] instead of [`Order::input`], and its output
+    /// is passed to `observer`, which must not block.
     pub async fn start_interactive(
         &self,
         order: Order,
@@ -75,11 +73,11 @@ impl Supervisor {
         observer: Observer,
     ) -> Result<Running, ProcessError> {
         order.check()?;
-        let (child, lifeline) = self.start_helper().map_err(|source| self.unusable(source))?;
+        let (child, control_socket) = self.start_helper().map_err(|source| self.unusable(source))?;
         let (tell, end) = watch::channel(None);
         let (tell_started, started) = oneshot::channel();
         let (stop, gone) = (CancellationToken::new(), CancellationToken::new());
-        // Whoever turns pages waits for each.
+        // Each page is awaited by its requester.
         let (page_turns, turns) = mpsc::channel(1);
         let output = Arc::new(OutputBuffers::new(order.kept_bytes));
         let keeper = HelperSession {
@@ -88,21 +86,21 @@ impl Supervisor {
             stop: stop.clone(),
             gone: gone.clone(),
             max_output: order.limits.output_bytes,
-            patience: HelperTimeouts { wall: order.limits.wall, grace: order.grace },
+            time_limit: HelperTimeouts { wall: order.limits.wall, grace: order.grace },
             page_turns: turns,
             printed: 0,
         };
-        // From here on whoever gives up, this future or the handle, has the keeper end everything.
+        // From here on, dropping this future or the handle makes the task end everything.
         let lifeguard = gone.drop_guard();
-        let greeting = StartRequest::of(&order, line).map_err(|source| self.unusable(source))?;
+        let greeting = StartRequest::new(&order, line).map_err(|source| self.unusable(source))?;
         tokio::spawn(async move {
-            let ended = keeper.keep(child, lifeline, greeting, tell_started).await;
+            let ended = keeper.keep(child, control_socket, greeting, tell_started).await;
             tell.send_replace(Some(ended));
         });
         let started = started.await.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
         match started.map_err(|source| self.unusable(source))? {
             HelperMessage::Started(pid) => {
-                Ok(Running { pid, output, stop, page_turns, end, _lifeline: lifeguard })
+                Ok(Running { pid, output, stop, page_turns, end, _guard: lifeguard })
             }
             HelperMessage::NotStarted(step, code) => Err(not_started(&order, step, code)),
             HelperMessage::NotConfined(reason) => Err(ProcessError::Confinement { reason }),
@@ -110,7 +108,7 @@ impl Supervisor {
         }
     }
 
-    /// Runs a program to its end, or stops it when `cancel` says so. What it printed until then is in the answer.
+    /// Runs a program to its end, or until `cancel`. The output so far is in the result.
     pub async fn run(&self, order: Order, cancel: &CancellationToken) -> Result<ProgramEnd, ProcessError> {
         if cancel.is_cancelled() {
             return Err(ProcessError::Cancelled);
@@ -133,7 +131,7 @@ impl Supervisor {
         let theirs = theirs.into_std()?;
         theirs.set_nonblocking(false)?;
         let mut command = tokio::process::Command::new(&self.helper);
-        // Nothing of our environment: programs could read it from their parent.
+        // An empty environment: programs could read it from their parent.
         command.arg0("toolroom").arg(SUBCOMMAND).env_clear().current_dir("/");
         command.stdin(OwnedFd::from(theirs)).stdout(Stdio::piped()).stderr(Stdio::piped());
         Ok((command.spawn()?, ours))

@@ -1,8 +1,7 @@
-//! The environment of a program: a clean one, and what may be added to it.
+//! The environment of a program: a clean one, and what may be added.
 //!
-//! Nothing of ours is passed on but a few names that hold no secret. Whoever adds variables may not choose those that
-//! make a harmless program load or run something else: a command is judged by its words, and they must mean what they
-//! say.
+//! Only a few names without secrets are inherited from us. Callers may not set variables that make a harmless program load
+//! or run something else: a command is judged by its words, so these must mean what they say.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -10,11 +9,11 @@ use std::path::Path;
 
 use crate::environment::path_variable;
 
-/// Where programs are looked for: the usual places, and none that depends on who we are.
+/// Fixed search path, independent of the user.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Passed on if they are set.
-const PASSED_ON: [&str; 18] = [
+/// Inherited if set.
+const INHERITED: [&str; 18] = [
     "HOME",
     "LANG",
     "LANGUAGE",
@@ -35,8 +34,8 @@ const PASSED_ON: [&str; 18] = [
     "USER",
 ];
 
-/// What programs of the desktop are told about the session of the person at this machine.
-const OF_DESKTOP: [&str; 18] = [
+/// Inherited by desktop programs: variables of the graphical session.
+const DESKTOP_VARIABLES: [&str; 18] = [
     "BROWSER",
     "DBUS_SESSION_BUS_ADDRESS",
     "DESKTOP_SESSION",
@@ -57,11 +56,11 @@ const OF_DESKTOP: [&str; 18] = [
     "XDG_SESSION_TYPE",
 ];
 
-/// Beginnings of names that are refused.
+/// Prefixes of refused names.
 const REFUSED_BEGINNINGS: [&str; 10] =
     ["BASH_FUNC_", "CARGO_", "DYLD_", "GIT_", "LD_", "LUA_", "MALLOC_", "NPM_CONFIG_", "RUSTC", "XDG_CONFIG"];
 
-/// Of the refused beginnings, names that only say who and how.
+/// Exceptions: harmless names with a refused prefix.
 const HARMLESS: [&str; 8] = [
     "CARGO_TERM_COLOR",
     "GIT_AUTHOR_DATE",
@@ -73,7 +72,7 @@ const HARMLESS: [&str; 8] = [
     "GIT_TERMINAL_PROMPT",
 ];
 
-/// Names that are refused: what to load, what to run first, where rules of that kind are kept.
+/// Refused names: they control what is loaded or run first, or where such settings are stored.
 const REFUSED: [&str; 57] = [
     "BASHOPTS",
     "BASH_ENV",
@@ -140,25 +139,25 @@ pub struct Variables {
     values: BTreeMap<String, OsString>,
 }
 
-/// Why a variable cannot be added.
+/// Why a variable cannot be set.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VariableError {
-    /// It decides what other programs load or run.
+    /// It affects which code programs load or run.
     #[error(
-        "`{name}` may not be set: it changes which code programs load or run; say it in the command itself"
+        "`{name}` may not be set: it changes which code programs load or run; set it in the command itself"
     )]
     Refused {
         /// Its name.
         name: String,
     },
-    /// It is no name.
+    /// The name is invalid.
     #[error("`{name}` is no name for a variable: use letters, digits and `_`, and no digit in front")]
     NoName {
-        /// What was given.
+        /// The name.
         name: String,
     },
-    /// No variable can hold it.
+    /// The value contains a zero byte.
     #[error("the value of `{name}` holds a zero byte, which no variable can")]
     ZeroByte {
         /// Its name.
@@ -167,29 +166,29 @@ pub enum VariableError {
 }
 
 impl Variables {
-    /// What every program gets.
+    /// The environment of every program.
     #[must_use]
     pub fn clean() -> Self {
         Self::made_of(path_variable)
     }
 
-    /// What programs of the desktop get, which act for the person at this machine: the variables of their session and
-    /// their own `PATH` as well.
+    /// The environment of desktop programs, which act for the local user: includes the variables of the session and our own
+    /// `PATH`.
     #[must_use]
     pub fn for_desktop() -> Self {
         let mut made = Self::clean();
         let ours = |name: &str| Some((name.to_owned(), path_variable(name)?.into_os_string()));
-        made.values.extend(OF_DESKTOP.into_iter().filter_map(ours));
+        made.values.extend(DESKTOP_VARIABLES.into_iter().filter_map(ours));
         made
     }
 
     fn made_of<V: Into<OsString>>(ours: impl Fn(&str) -> Option<V>) -> Self {
-        let passed_on = PASSED_ON.into_iter().filter_map(|name| Some((name.to_owned(), ours(name)?.into())));
+        let passed_on = INHERITED.into_iter().filter_map(|name| Some((name.to_owned(), ours(name)?.into())));
         let fixed = [("PATH", PATH), ("TERM", "dumb")].map(|(name, value)| (name.to_owned(), value.into()));
         Self { values: passed_on.chain(fixed).collect() }
     }
 
-    /// The same with one variable more. Names that change which code a program runs are refused, whatever their case.
+    /// Adds a variable. Names that affect which code a program runs are refused in any case.
     pub fn with(mut self, name: &str, value: impl Into<OsString>) -> Result<Self, VariableError> {
         let value = value.into();
         let name = name.to_owned();
@@ -207,21 +206,21 @@ impl Variables {
         Ok(self)
     }
 
-    /// The same for a program that finds others first in this folder: that of its own interpreter. The folder comes from
-    /// whoever may choose the program.
+    /// Adds a folder at the front of the search path, such as that of the program's interpreter. The folder comes from
+    /// trusted code.
     #[must_use]
     pub fn with_programs_of(mut self, folder: &Path) -> Self {
         let mut path = folder.as_os_str().to_owned();
         path.push(":");
         path.push(PATH);
-        // A colon would name a second folder.
+        // A colon would separate a second folder.
         if !folder.as_os_str().as_encoded_bytes().contains(&b':') {
             self.values.insert("PATH".to_owned(), path);
         }
         self
     }
 
-    /// All of them.
+    /// All variables.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &OsStr)> {
         self.values.iter().map(|(name, value)| (name.as_str(), value.as_os_str()))
     }
@@ -238,10 +237,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_but_the_listed_names_is_passed_on() {
+    fn only_the_listed_names_are_inherited() {
         let variables = Variables::made_of(|name| Some(format!("our {name}")));
         let names: Vec<&str> = variables.iter().map(|(name, _)| name).collect();
-        assert_eq!(names.len(), PASSED_ON.len() + 2);
+        assert_eq!(names.len(), INHERITED.len() + 2);
         assert!(variables.iter().any(|(name, value)| name == "PATH" && value == PATH));
         assert!(variables.iter().any(|(name, value)| name == "HOME" && value == "our HOME"));
         let none = Variables::made_of(|_| None::<String>);
@@ -249,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_which_code_runs_is_refused() {
+    fn variables_that_affect_which_code_runs_are_refused() {
         for name in [
             "PATH",
             "LD_PRELOAD",
@@ -287,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_variable_is_refused() {
+    fn an_invalid_variable_is_refused() {
         for name in ["", "1A", "A B", "A=B", "Ä", "A\0", "A-B"] {
             let refused = Variables::clean().with(name, "x");
             assert_eq!(refused, Err(VariableError::NoName { name: name.to_owned() }));
@@ -297,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lists_are_sorted_and_hold_nothing_twice() {
+    fn the_lists_are_sorted_without_duplicates() {
         assert!(REFUSED.is_sorted_by(|one, next| one < next));
         assert!(REFUSED_BEGINNINGS.is_sorted_by(|one, next| one < next));
         assert!(HARMLESS.is_sorted_by(|one, next| one < next));

@@ -1,4 +1,4 @@
-//! What the two sides say to each other over the lifeline: frames of JSON behind their length.
+//! The protocol on the control socket: length-prefixed JSON frames.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -15,16 +15,16 @@ use super::order::{Limits, Order};
 use crate::environment::path_variable;
 use crate::sandbox::Confinement;
 
-/// Far above any order that [`Order::check`] lets pass, whose bytes may become four characters each.
+/// Far above any order accepted by [`Order::check`], whose bytes may become four characters each.
 const MAX_FRAME_BYTES: usize = 8 * 1024 * 1024;
 
-/// Asks the helper to end the program politely.
+/// Asks the helper to terminate the program.
 pub(super) const STOP: u8 = b's';
 
-/// Tells the helper to end the program at once.
+/// Asks the helper to kill the program.
 pub(super) const KILL: u8 = b'k';
 
-/// The order, as the helper needs it. The input follows behind the frame.
+/// The order in the helper's form. The input follows after the frame.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Task {
     pub(super) program: OsString,
@@ -32,7 +32,7 @@ pub(super) struct Task {
     pub(super) folder: OsString,
     pub(super) variables: Vec<(String, OsString)>,
     pub(super) input_bytes: u64,
-    /// Whether it reads from a line instead, whose end follows too.
+    /// Whether standard input is a socket, whose end follows.
     pub(super) line: bool,
     pub(super) limits: Limits,
     pub(super) confinement: Option<Confinement>,
@@ -40,11 +40,11 @@ pub(super) struct Task {
     pub(super) git_owner: GitOwner,
 }
 
-/// The person whose git may run what a program leaves: us.
+/// The user whose git may run what a program leaves: us.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct GitOwner {
     pub(super) home: Option<PathBuf>,
-    /// Settings that hold in every repository.
+    /// Settings that apply in every repository.
     pub(super) settings: Vec<PathBuf>,
 }
 
@@ -59,20 +59,20 @@ impl GitOwner {
     }
 }
 
-/// What the helper says: first that the program runs or why not, then how it ended.
+/// A message of the helper: the start of the program or an error, then its end.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum HelperMessage {
-    /// The program runs under this number.
+    /// The program runs, with this PID.
     Started(u32),
-    /// It does not, for this reason of the system.
+    /// The program was not started because of this system error.
     NotStarted(StartStep, i32),
-    /// It could not be confined, for this reason.
+    /// The confinement failed, with this message.
     NotConfined(String),
     /// Everything has ended.
     Ended { status: Status, cause: Cause, usage: Usage, survivors: u32 },
 }
 
-/// What could not be done.
+/// The step that failed.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) enum StartStep {
     Prepare,
@@ -84,9 +84,9 @@ pub(super) enum StartStep {
 /// Why a program was not started.
 #[derive(Debug)]
 pub(super) enum StartError {
-    /// The system did not let this step be taken.
+    /// A system error in this step.
     Step(StartStep, io::Error),
-    /// It could not be confined.
+    /// The confinement failed.
     Confinement(String),
 }
 
@@ -103,13 +103,13 @@ impl StartError {
     }
 }
 
-/// The system's number for an error.
+/// The system's error number.
 pub(super) fn code_of(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or_else(|| Errno::IO.raw_os_error())
 }
 
 impl Task {
-    pub(super) fn of(order: &Order, line: bool) -> Self {
+    pub(super) fn from_order(order: &Order, line: bool) -> Self {
         Self {
             program: order.program.clone(),
             arguments: order.arguments.clone(),
@@ -129,7 +129,7 @@ impl Task {
     }
 }
 
-/// A frame, ready to be written.
+/// Serializes a frame.
 pub(super) fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut frame = vec![0; 4];
     serde_json::to_writer(&mut frame, message)?;
@@ -140,7 +140,7 @@ pub(super) fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(frame)
 }
 
-/// Reads the next frame and waits for it.
+/// Reads the next frame; blocks.
 pub(super) fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T> {
     let mut length = [0; 4];
     from.read_exact(&mut length)?;
@@ -154,7 +154,7 @@ pub(super) fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result
     to.write_all(&frame(message)?)
 }
 
-/// Reads the next frame. To be polled to its end: what is half read is lost otherwise.
+/// Reads the next frame. Not cancel safe.
 pub(super) async fn receive<T: DeserializeOwned>(from: &mut (impl AsyncRead + Unpin)) -> io::Result<T> {
     let mut length = [0; 4];
     from.read_exact(&mut length).await?;

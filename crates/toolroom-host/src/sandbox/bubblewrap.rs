@@ -1,4 +1,4 @@
-//! What bubblewrap is told.
+//! The command line of bubblewrap.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -12,34 +12,34 @@ use super::user::User;
 use super::{passwd, protected, system};
 
 impl Confinement {
-    /// The program that makes the namespaces.
+    /// The path of bubblewrap.
     pub(crate) fn bubblewrap(&self) -> &Path {
         &self.bubblewrap
     }
 
-    /// The list of users it sees, where its programs may look for the configuration of ssh: if there is somebody to
-    /// talk to, and a home that stays. A mount is too dear for the others.
+    /// The `/etc/passwd` the sandbox sees; ssh reads the home folder from it. Only with a network and a persistent home,
+    /// because a mount is expensive.
     pub(crate) fn users(&self) -> Option<Vec<u8>> {
         self.proxy.as_ref()?;
         passwd::with_home(self.user.unwrap_or_else(User::ourselves), self.home.as_ref()?)
     }
 
-    /// Its options, each ended by a zero byte: they go through a descriptor, so that no list of processes shows them.
-    /// `users` is the descriptor with the list of users.
+    /// The options, each terminated by a zero byte: they go through a descriptor, so that process lists do not show them.
+    /// `users` is the descriptor of the `passwd` file.
     pub(crate) fn bubblewrap_options(&self, users: Option<RawFd>) -> Vec<u8> {
         let mut options = Options(Vec::new());
         options.say(["--die-with-parent", "--as-pid-1", "--unshare-pid", "--unshare-net"]);
         options.say(["--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]);
         if self.user.is_some() {
-            // Root needs no user namespace to make the others. Of its rights only that to become another user is left.
+            // Root needs no user namespace to create the others. It keeps only the right to become another user.
             options.say(["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]);
-            // Its folder may be closed to everybody but that user.
+            // The folder may be accessible to that user only.
             options.say(["--cap-add", "CAP_DAC_READ_SEARCH"]);
         } else {
             options.say(["--unshare-user"]);
         }
         for folder in system::FOLDERS {
-            // A mount is the dearest thing here, and what is a link outside can be one inside.
+            // Mounts are the most expensive part, so links outside become links inside.
             match link_at(folder) {
                 Some(target) => options.link(&target, Path::new(folder)),
                 None => options.say(["--ro-bind-try", folder, folder]),
@@ -66,7 +66,7 @@ impl Confinement {
         options.say(["--perms", "1777", "--size", size.as_str(), "--tmpfs", folder]);
     }
 
-    /// Those deeper down come later, and so lie on top of those around them.
+    /// Deeper folders come later, so that they are on top of their parents.
     fn add_folders(&self, options: &mut Options) {
         let is_there = |path: &&PathBuf| protected::is_there(path);
         let mut mounts: Vec<(&str, &PathBuf)> = Vec::new();
@@ -76,12 +76,12 @@ impl Confinement {
         mounts.extend(
             self.locked.iter().filter(|path| protected::can_be_covered(path)).map(|path| ("--ro-bind", path)),
         );
-        // Of what is gone by now only an empty file would be left behind.
+        // For a missing file only an empty one would remain.
         mounts.extend(self.hidden.iter().filter(is_there).map(|path| (HIDE, path)));
         mounts.sort_by_key(|(_, path)| path.components().count());
         let mut made = BTreeSet::new();
         for (how, path) in &mounts {
-            // Bubblewrap would close those above it to others, as they are outside.
+            // Bubblewrap would make the parents private, as they are outside.
             let above: Vec<&Path> = path.ancestors().skip(1).filter(|folder| made.insert(*folder)).collect();
             for folder in above.into_iter().rev() {
                 options.say(["--perms", "0755", "--dir"]);
@@ -93,11 +93,11 @@ impl Confinement {
                 options.say(["--tmpfs"]);
                 options.add(path.as_os_str());
             } else {
-                // A device that is no device here: it cannot be opened.
+                // A device node on a `nodev` mount: it cannot be opened.
                 options.mount("--ro-bind", Path::new("/dev/null"), path);
             }
         }
-        // Only now, as something that may be seen can lie below.
+        // Last, because visible files may be below.
         for (_, path) in mounts.iter().filter(|(how, path)| *how == HIDE && protected::is_folder(path)) {
             options.say(["--remount-ro"]);
             options.add(path.as_os_str());
@@ -110,10 +110,10 @@ fn link_at(path: &str) -> Option<PathBuf> {
     std::fs::read_link(path).ok()
 }
 
-/// Where the proxy's socket is inside.
+/// The path of the proxy's socket inside.
 pub(crate) const PROXY: &str = "/run/toolroom-proxy";
 
-/// No option of bubblewrap, but what its options are used for.
+/// The directory of the options; not an option of bubblewrap.
 const HIDE: &str = "hide";
 
 struct Options(Vec<u8>);

@@ -1,4 +1,4 @@
-//! A profile on this machine: every path resolved, every doubt settled.
+//! A profile applied to this machine, with resolved paths.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -18,44 +18,44 @@ use crate::folders::{CONFIGURATION, IN_A_HOME};
 use crate::path_with_links::PathWithLinks;
 use crate::sensitive::{SensitiveFiles, Survey, holds_a_home, is_a_home, watched};
 
-/// Start files that mounts are laid over, the nearest ones. Each mount costs time; more are watched.
+/// Maximum number of start files covered by mounts, nearest first. Each mount costs time; further ones are watched.
 const MAX_COVERED_START_FILES: usize = 64;
 
-/// What a program is confined to. Made by [`super::Sandbox::confine`].
+/// The confinement of a program. Made by [`super::Sandbox::confine`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Confinement {
     pub(crate) level: Level,
-    /// Where `bwrap` is; used on [`Level::Namespaces`] only.
+    /// The path of `bwrap`; used on [`Level::Namespaces`] only.
     pub(super) bubblewrap: PathBuf,
-    /// Whom it becomes.
+    /// The user it runs as.
     pub(crate) user: Option<User>,
     pub(super) readable: Vec<PathBuf>,
     pub(super) writable: Vec<PathBuf>,
-    /// There, and not to be read.
+    /// Visible, but unreadable.
     pub(super) hidden: Vec<PathBuf>,
-    /// Not to be changed inside what may be, whether there or not.
+    /// Read-only inside writable folders, existing or not.
     pub(crate) locked: Vec<PathBuf>,
-    /// Start files beyond those that are locked.
+    /// Start files beyond the locked ones.
     more_start_files: Vec<PathBuf>,
-    /// What mounts lie over, but for the settings of repositories, which are watched.
+    /// Files covered by mounts, except repository settings, which are watched.
     covers: Vec<CoveredFile>,
-    /// Folders in which nothing of the list may appear, and whether each is a home.
+    /// Folders in which no listed file may appear, and whether each is a home folder.
     watched: Vec<(PathBuf, bool)>,
-    /// Folders of ours without a configuration, which may appear while the program runs.
+    /// Our folders without a configuration, which may appear while the program runs.
     pub(crate) unconfigured: Vec<PathBuf>,
-    /// Folders that cannot be renamed, so that nothing takes their place.
+    /// Folders that cannot be renamed, so that they cannot be replaced.
     pub(super) pinned: Vec<PathBuf>,
-    /// Its home; `None` is its temporary folder.
+    /// Its home folder; `None` for its temporary folder.
     pub(crate) home: Option<PathBuf>,
     pub(super) temporary_bytes: u64,
-    /// The socket of the proxy it may use.
+    /// The socket of the proxy.
     pub(crate) proxy: Option<PathBuf>,
-    /// Where temporary files go if there is no `/tmp` of its own; the helper makes it.
+    /// The folder for temporary files, if there is no private `/tmp`; created by the helper.
     pub(crate) temporary: Option<PathBuf>,
 }
 
 impl Confinement {
-    pub(super) fn of(
+    pub(super) fn new(
         profile: &Profile,
         level: Level,
         bubblewrap: PathBuf,
@@ -94,26 +94,26 @@ impl Confinement {
                 }
             }
         }
-        let own = OwnPlaces::of(profile, level, user, &usable, &writable, own_home)?;
+        let own = OwnPlaces::find(profile, level, user, &usable, &writable, own_home)?;
         let is_hiding = level == Level::Namespaces;
         let survey = Survey { home: own_home, opened: &profile.programs_read, is_hiding };
-        let SensitiveFiles { credentials, named_folders, start_files, is_cut } = survey.of(&usable);
+        let SensitiveFiles { credentials, named_folders, start_files, is_cut } = survey.run(&usable);
         if is_cut && !survey.opens_everything() {
             return Err(SandboxError::TooMuch { folder: first.unwrap_or(Path::new("/")).to_owned() });
         }
         let is_inside = |path: &Path| shared().any(|folder| path != folder && path.starts_with(folder));
-        // A mount on something below a hidden folder would show it again.
+        // A mount below a hidden folder would make it visible again.
         let hidden: Vec<PathBuf> = own.hidden.iter().cloned().chain(credentials).collect();
         let is_open = |path: &Path| is_inside(path) && !is_hidden(path, &hidden, &usable);
         let mut start_files: Vec<PathBuf> = start_files.into_iter().filter(|path| is_open(path)).collect();
         let more_start_files = start_files.split_off(start_files.len().min(MAX_COVERED_START_FILES));
         let covered = hidden.iter().chain(start_files.iter().filter(|path| protected::can_be_covered(path)));
         let covers =
-            covered.filter(|_| level == Level::Namespaces).cloned().filter_map(CoveredFile::of).collect();
+            covered.filter(|_| level == Level::Namespaces).cloned().filter_map(CoveredFile::at).collect();
         let of_repositories = shared().flat_map(|folder| protected::locked(folder));
         let locked: Vec<PathBuf> = of_repositories.filter(|path| is_open(path)).chain(start_files).collect();
-        // What has a protected file somewhere inside, and a repository. A file of credentials is hidden wherever it is
-        // moved, unless it is known by the folders around it.
+        // Parents of protected files, and repositories. A credential file stays hidden after a rename of its folders, unless it
+        // is known by their names.
         let around = locked.iter().chain(&own.hidden).filter(|path| protected::is_there(path));
         let around = around.flat_map(|path| path.ancestors().skip(1));
         let repositories: Vec<PathBuf> = shared().map(|folder| folder.join(protected::REPOSITORY)).collect();
@@ -152,13 +152,13 @@ impl Confinement {
         Ok(confinement)
     }
 
-    /// How well the program will be confined.
+    /// The level of confinement.
     #[must_use]
     pub fn level(&self) -> Level {
         self.level
     }
 
-    /// Landlock allows a folder with all that is in it.
+    /// Landlock allows whole folders only.
     fn check_whole_folders(&self) -> Result<(), SandboxError> {
         for path in &self.readable {
             if let Some(folder) = self.writable.iter().find(|folder| path.starts_with(folder)) {
@@ -168,7 +168,7 @@ impl Confinement {
         Ok(())
     }
 
-    /// Locks these as well, and pins the folders around them.
+    /// Also locks these paths, and pins their parents.
     pub(crate) fn lock(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
         let usable: BTreeSet<PathBuf> = self.shared().chain(&self.readable).cloned().collect();
         for path in paths {
@@ -186,34 +186,34 @@ impl Confinement {
         }
     }
 
-    /// The folders it may change in which others work, too.
+    /// The writable folders shared with other users or programs.
     pub(crate) fn shared(&self) -> impl Iterator<Item = &PathBuf> {
         shared(&self.writable, self.home.as_ref())
     }
 
-    /// The same without the names of single files, which only the process needs that lays mounts over them.
+    /// Without the names of single files, which only the process that mounts over them needs.
     pub(crate) fn without_names(&self) -> Self {
         let (hidden, locked, more_start_files, covers, watched, pinned) = Default::default();
         Self { hidden, locked, more_start_files, covers, watched, pinned, ..self.clone() }
     }
 
-    /// Whether something else has taken the place of what a mount was laid over.
+    /// Whether another file has replaced one covered by a mount.
     pub(crate) fn is_uncovered(&self) -> bool {
         self.covers.iter().any(CoveredFile::is_replaced)
     }
 
-    /// Whether what `newer` hides is hidden here, too.
+    /// Whether everything hidden by `newer` is hidden here too.
     pub(crate) fn hides_all_of(&self, newer: &Self) -> bool {
         newer.hidden.iter().all(|path| self.hidden.contains(path)) && !self.is_uncovered()
     }
 
-    /// The folders on disks that it may change.
+    /// The writable folders on disks.
     pub(crate) fn folders(&self) -> Vec<PathBuf> {
         self.writable.iter().chain(&self.temporary).cloned().collect()
     }
 
-    /// What a program could change though it is protected, each path below the folder it lies in and without links on
-    /// the way. In namespaces that is only what no mount lies over.
+    /// Protected paths that a program could change, each with its base folder and without links on the way. With namespaces
+    /// these are only paths without a mount.
     pub(crate) fn unguarded(&self) -> Vec<(PathBuf, PathBuf)> {
         let is_below = |path: &PathBuf, all: &[PathBuf]| all.iter().any(|above| path.starts_with(above));
         let is_left = |path: &&PathBuf| {
@@ -231,16 +231,16 @@ impl Confinement {
         let mut all: BTreeSet<PathBuf> = BTreeSet::new();
         for path in named {
             let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { continue };
-            let trail = folders.entry(folder.to_owned()).or_insert_with(|| PathWithLinks::of(folder));
+            let trail = folders.entry(folder.to_owned()).or_insert_with(|| PathWithLinks::resolve(folder));
             all.extend(trail.links.iter().cloned());
-            let PathWithLinks { links, end } = PathWithLinks::of_last(&trail.end.join(name));
+            let PathWithLinks { links, end } = PathWithLinks::resolve_last(&trail.end.join(name));
             all.extend(links);
             all.insert(end);
         }
         all.iter().filter(is_left).filter_map(below).collect()
     }
 
-    /// The variables that say where it may write, which take the place of ours.
+    /// Variables for writable folders, which replace ours.
     pub(crate) fn variables(&self) -> Vec<(&'static str, PathBuf)> {
         let temporary = self.temporary.clone().unwrap_or_else(|| PathBuf::from("/tmp"));
         let home = self.home.clone().unwrap_or_else(|| temporary.clone());
@@ -248,12 +248,12 @@ impl Confinement {
     }
 }
 
-/// A home of its own is the program's alone: nobody else runs what it leaves there.
+/// The program's own home is private: no other program runs files from it.
 fn shared<'a>(writable: &'a [PathBuf], home: Option<&'a PathBuf>) -> impl Iterator<Item = &'a PathBuf> {
     writable.iter().filter(move |folder| Some(*folder) != home)
 }
 
-/// Our own places that a program could reach, and those folders of them that it could put a configuration into.
+/// Our own paths that a program could reach, and those of our folders in which it could create a configuration.
 #[derive(Default)]
 struct OwnPlaces {
     hidden: Vec<PathBuf>,
@@ -261,8 +261,8 @@ struct OwnPlaces {
 }
 
 impl OwnPlaces {
-    /// A folder that a program could make is made first.
-    fn of(
+    /// Creates folders that a program could create otherwise.
+    fn find(
         profile: &Profile,
         level: Level,
         user: Option<User>,
@@ -272,7 +272,7 @@ impl OwnPlaces {
     ) -> Result<Self, SandboxError> {
         let mut own = Self::default();
         let is_writable = |place: &Path| writable.iter().any(|folder| place.starts_with(folder));
-        // Another process may have no variable that leads elsewhere.
+        // Another process may run without the variables that lead elsewhere.
         let at_home = home.filter(|home| is_writable(home)).into_iter();
         let at_home = at_home.flat_map(|home| IN_A_HOME.map(|name| home.join(name)));
         for path in profile.hidden.iter().cloned().chain(at_home) {
@@ -304,7 +304,7 @@ impl OwnPlaces {
     }
 }
 
-/// Whether a path is hidden or lies in something hidden, and in no folder of the profile further inside.
+/// Whether a path is hidden or inside something hidden, and not in a usable folder further inside.
 fn is_hidden(path: &Path, hidden: &[PathBuf], usable: &BTreeSet<PathBuf>) -> bool {
     let is_shown = |hidden: &Path| {
         let mut inner = usable.iter().filter(|folder| path.starts_with(folder));
@@ -313,7 +313,7 @@ fn is_hidden(path: &Path, hidden: &[PathBuf], usable: &BTreeSet<PathBuf>) -> boo
     hidden.iter().any(|hidden| path.starts_with(hidden) && !is_shown(hidden))
 }
 
-/// Folders that must be there, without links in their paths. None may hold a part of the system.
+/// Real paths of existing folders. None may contain parts of the system.
 fn resolved(folders: &[PathBuf]) -> Result<Vec<PathBuf>, SandboxError> {
     let found = resolved_any(folders)?;
     for (folder, given) in found.iter().zip(folders) {
@@ -326,7 +326,7 @@ fn resolved(folders: &[PathBuf]) -> Result<Vec<PathBuf>, SandboxError> {
     Ok(found)
 }
 
-/// Refuses a path that goes through a folder programs may change, and leads out of it again.
+/// Refuses a path through a writable folder that leads out of it again.
 fn check_way(given: &Path, writable: &[PathBuf]) -> Result<(), SandboxError> {
     let found = resolved_one(given)?;
     for above in given.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()) {

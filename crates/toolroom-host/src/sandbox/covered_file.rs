@@ -1,5 +1,5 @@
-//! Mounts over files in a program's folders. The kernel takes a mount away when another file is renamed over the one below
-//! it, as editors do when they save.
+//! Files covered by mounts. The kernel removes a mount when another file is renamed over the one below it, as editors do
+//! when they save.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -7,26 +7,26 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-/// A file or folder that a mount lies over, told apart from another one in its place.
+/// The identity of a file or folder covered by a mount.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CoveredFile {
     path: PathBuf,
     device: u64,
     inode: u64,
-    /// The number can be that of a removed file.
+    /// An inode number can be reused.
     created: Option<SystemTime>,
 }
 
 impl CoveredFile {
-    /// Of what is at this path.
+    /// Of the file at this path.
     #[expect(clippy::disallowed_methods, reason = "this is the door: which file a mount lies over")]
-    pub(super) fn of(path: PathBuf) -> Option<Self> {
+    pub(super) fn at(path: PathBuf) -> Option<Self> {
         let found = path.symlink_metadata().ok()?;
         Some(Self { path, device: found.dev(), inode: found.ino(), created: found.created().ok() })
     }
 
-    /// Whether something else is at its path now. If nothing is, there is nothing to be covered.
+    /// Whether another file is at its path now. A missing file needs no cover.
     pub(super) fn is_replaced(&self) -> bool {
-        Self::of(self.path.clone()).is_some_and(|now| now != *self)
+        Self::at(self.path.clone()).is_some_and(|now| now != *self)
     }
 }

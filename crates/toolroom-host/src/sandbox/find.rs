@@ -1,4 +1,4 @@
-//! Which confinement this machine has, found by trying it.
+//! Detects the confinement of this machine by trying it.
 
 use std::path::PathBuf;
 
@@ -12,19 +12,19 @@ use super::user::{self, User};
 use crate::machine::{Machine, UserNamespaces};
 use crate::process::{Order, ProcessError, Status, Supervisor};
 
-/// From this version on Landlock holds every way to change a file.
+/// Since this version Landlock covers all ways to change a file.
 pub(super) const LEAST_LANDLOCK: u32 = 3;
 
-/// What somebody wants of a sandbox.
+/// Requirements for a sandbox.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SandboxRequest {
-    /// This level and no other; `None` is the strongest there is.
+    /// Exactly this level; `None` for the strongest available.
     pub level: Option<Level>,
-    /// Whom programs become if we are root; `None` is the owner of the folder they work in, or nobody.
+    /// The user programs run as if we are root; `None` for the owner of their folder, or `nobody`.
     pub user: Option<User>,
 }
 
-/// The confinement this machine has.
+/// The confinement of this machine.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
     level: Level,
@@ -36,8 +36,7 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Finds the strongest confinement that works here, or exactly the one that is demanded. A program is started in it
-    /// to be sure.
+    /// Finds the strongest working confinement, or exactly the requested one. Verified by starting a program in it.
     pub async fn find(supervisor: &Supervisor, demand: SandboxRequest) -> Result<Self, SandboxError> {
         let machine = Machine::look();
         let mut reasons = Vec::new();
@@ -63,13 +62,13 @@ impl Sandbox {
         Err(SandboxError::Unavailable { wanted: demand.level, reason: reasons.join("; ") })
     }
 
-    /// How well programs are confined.
+    /// The level.
     #[must_use]
     pub fn level(&self) -> Level {
         self.level
     }
 
-    /// The version of Landlock; 0 is none.
+    /// The Landlock version; 0 for none.
     #[must_use]
     pub fn landlock_abi(&self) -> u32 {
         self.landlock_abi
@@ -81,16 +80,16 @@ impl Sandbox {
         self.shortfall.as_deref()
     }
 
-    /// What holds, and what does not.
+    /// The guarantees, fulfilled or not.
     #[must_use]
     pub fn guarantees(&self) -> Vec<Guarantee> {
         self.level.guarantees(self.landlock_abi)
     }
 
-    /// Makes a confinement of a profile.
+    /// Applies a profile.
     pub fn confine(&self, profile: &Profile) -> Result<Confinement, SandboxError> {
         let bubblewrap = self.bubblewrap.clone().unwrap_or_default();
-        Confinement::of(profile, self.level, bubblewrap, |folder| {
+        Confinement::new(profile, self.level, bubblewrap, |folder| {
             if !user::is_root() {
                 return Ok(None);
             }
@@ -114,7 +113,7 @@ impl Sandbox {
     }
 }
 
-/// What the machine lacks for a level, if that can be told without trying.
+/// What the machine lacks for a level, if known without trying.
 fn lacks(level: Level, machine: &Machine) -> Option<String> {
     if !machine.seccomp {
         return Some(format!("the kernel ({}) has no seccomp", machine.kernel));
@@ -125,7 +124,7 @@ fn lacks(level: Level, machine: &Machine) -> Option<String> {
         }
         Level::Namespaces if user::is_root() => None,
         Level::Namespaces => match machine.user_namespaces {
-            // What forbids them to most programs may let bubblewrap have them.
+            // Namespaces may be forbidden for most programs, but allowed for bubblewrap.
             UserNamespaces::Possible | UserNamespaces::Forbidden { .. } => None,
             UserNamespaces::Absent => Some(format!("the kernel ({}) has no user namespaces", machine.kernel)),
         },

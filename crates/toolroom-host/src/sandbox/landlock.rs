@@ -1,4 +1,4 @@
-//! Landlock: the kernel checks every file that is opened, for good.
+//! Landlock: the kernel checks every opened file, irrevocably.
 
 use std::io;
 use std::path::Path;
@@ -12,18 +12,18 @@ use super::confinement::Confinement;
 use super::level::Level;
 use super::system;
 
-/// The newest version the rules below know. Older kernels hold what they can; how much that is was found out before.
+/// The newest version used below. Older kernels apply what they support, which was detected before.
 const NEWEST: ABI = ABI::V9;
 
-/// The rules, made but not in force.
+/// A ruleset that is not enforced yet.
 pub(crate) struct LandlockRules {
     rules: RulesetCreated,
-    /// Whether a kernel without Landlock is good enough.
+    /// Whether a kernel without Landlock is acceptable.
     is_second: bool,
 }
 
 impl Confinement {
-    /// Makes the rules. Paths are looked up now, so this comes before another user is assumed.
+    /// Creates the ruleset. Opens the paths now, so it must precede a change of the user.
     pub(crate) fn fence(&self) -> io::Result<LandlockRules> {
         let is_second = self.level == Level::Namespaces;
         let mut rules = landlock::Ruleset::default()
@@ -31,7 +31,7 @@ impl Confinement {
             .and_then(|rules| rules.scope(Scope::from_all(NEWEST)))
             .map_err(failed)?;
         if !is_second {
-            // In a network of its own a program may talk to itself.
+            // In its own network namespace a program may connect to itself.
             rules = rules.handle_access(AccessNet::from_all(NEWEST)).map_err(failed)?;
         }
         let mut rules = rules.create().map_err(failed)?;
@@ -52,7 +52,7 @@ impl Confinement {
             rules = allow(rules, path, writing)?;
         }
         if is_second {
-            // What is there at all may be listed.
+            // All existing folders may be listed.
             rules = allow(rules, Path::new("/"), AccessFs::ReadDir.into())?;
             for path in system::OWN {
                 rules = allow(rules, Path::new(path), writing | AccessFs::IoctlDev)?;
@@ -66,7 +66,7 @@ impl Confinement {
 }
 
 impl LandlockRules {
-    /// Puts the rules in force, for this process and all that come from it.
+    /// Enforces the ruleset for this process and its descendants.
     pub(crate) fn raise(self) -> io::Result<()> {
         let status = self.rules.restrict_self().map_err(failed)?;
         if status.ruleset == RulesetStatus::NotEnforced && !self.is_second {
@@ -76,7 +76,7 @@ impl LandlockRules {
     }
 }
 
-/// Allows this below a path, if it is there.
+/// Allows access below a path, if it exists.
 fn allow(rules: RulesetCreated, path: &Path, access: BitFlags<AccessFs>) -> io::Result<RulesetCreated> {
     let file = match PathFd::new(path) {
         Ok(file) => file,

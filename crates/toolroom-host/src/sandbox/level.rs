@@ -1,25 +1,25 @@
-//! How well a program is confined, in words.
+//! Levels of confinement and their guarantees.
 
 use serde::{Deserialize, Serialize};
 
-/// How well a program is confined.
+/// The level of confinement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// Landlock and seccomp: it cannot open what is not its own.
+    /// Landlock and seccomp: other files exist, but cannot be opened.
     Landlock,
-    /// Bubblewrap with Landlock and seccomp inside: what is not its own is not there.
+    /// Bubblewrap with Landlock and seccomp inside: other files do not exist.
     Namespaces,
 }
 
-/// One thing a sandbox promises, or does not.
+/// A possible guarantee of a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Guarantee {
-    /// A short name that stays the same.
+    /// A stable short name.
     pub name: &'static str,
-    /// Whether it holds.
+    /// Whether it is fulfilled.
     pub holds: bool,
-    /// What that means.
+    /// The description.
     pub meaning: &'static str,
 }
 
@@ -33,7 +33,7 @@ impl Level {
         }
     }
 
-    /// What holds on this level with this version of Landlock, and what does not.
+    /// The guarantees of this level with this version of Landlock.
     #[must_use]
     pub fn guarantees(self, landlock_abi: u32) -> Vec<Guarantee> {
         let spaces = self == Self::Namespaces;
@@ -113,8 +113,8 @@ impl Level {
     }
 }
 
-/// From this version on Landlock holds signals back.
+/// Since this version Landlock restricts signals.
 const SIGNALS: u32 = 6;
 
-/// From this version on Landlock knows about sockets in the file system.
+/// Since this version Landlock restricts sockets in the file system.
 const UNIX_SOCKETS: u32 = 9;

@@ -1,33 +1,33 @@
-//! Profiles by their names, as people write them.
+//! Profiles by name, as in the configuration.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::net::{EgressRule, EgressRuleError};
 
-/// What stands in front of a list of hosts.
+/// The prefix of a list of hosts.
 const NETWORK: &str = "network:";
 
-/// A profile by its name.
+/// A named profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NamedProfile {
-    /// May change the workspace; no network.
+    /// The workspace is writable; no network.
     Workspace,
-    /// May read the workspace and change nothing; no network.
+    /// The workspace is read-only; no network.
     ReadOnly,
-    /// May change the workspace and reach these hosts.
+    /// The workspace is writable; these hosts are reachable.
     Network(Vec<EgressRule>),
-    /// No sandbox at all.
+    /// No sandbox.
     Off,
 }
 
-/// Why a name means no profile.
+/// Why a profile name is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileNameError {
-    /// There is no such profile.
+    /// Unknown name.
     #[error("there is no profile `{0}`: use `workspace`, `read-only`, `network:HOST[:PORT],…` or `off`")]
     Unknown(String),
-    /// A host of the list is none.
+    /// A host of the list is invalid.
     #[error("a host of the profile cannot be used")]
     Host(#[from] EgressRuleError),
     /// The list is empty.
@@ -73,14 +73,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_back_as_they_were_written() {
+    fn a_name_is_displayed_as_written() {
         for name in ["workspace", "read-only", "off", "network:example.com", "network:a.b:22,10.0.0.1:80"] {
             assert_eq!(name.parse::<NamedProfile>().unwrap().to_string(), name);
         }
     }
 
     #[test]
-    fn what_is_no_profile_says_which_there_are() {
+    fn an_unknown_profile_lists_the_valid_ones() {
         for (name, says) in [
             ("", "there is no profile ``"),
             ("Workspace", "use `workspace`"),

@@ -1,6 +1,6 @@
-//! The list of users as a confined program sees it: the same, but that its own home is the one it has.
+//! The `/etc/passwd` of a confined program: the system's file with the program's own home folder.
 //!
-//! Some programs ask this list instead of `HOME`; ssh does, for its configuration and its keys.
+//! Some programs use it instead of `HOME`, such as ssh for its configuration and keys.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -8,20 +8,20 @@ use std::path::Path;
 use super::user::User;
 use crate::regular_file::{Links, RegularFile};
 
-/// Where it is.
+/// Its path.
 pub(super) const PASSWD: &str = "/etc/passwd";
 
-/// Longer lists are left as they are.
+/// Longer files are not changed.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// This machine's list, in which the user has this home. `None` if there is none that could be covered.
+/// The system's file with this home for the user. `None` if it cannot be replaced.
 pub(super) fn with_home(user: User, home: &Path) -> Option<Vec<u8>> {
     let found = RegularFile::open(Path::new(PASSWD), Links::Refuse).ok()??;
     changed(&found.read(MAX_BYTES).ok()?, user, home.as_os_str().as_bytes())
 }
 
 fn changed(list: &[u8], user: User, home: &[u8]) -> Option<Vec<u8>> {
-    // It could be read as another field, or another user.
+    // These characters would start another field or line.
     if home.iter().any(|byte| matches!(byte, b':' | b'\n')) {
         return None;
     }
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_own_home_is_another_one() {
+    fn only_the_users_own_home_is_changed() {
         let root = "root:x:0:0:root:/root:/bin/bash\n";
         assert_eq!(text(7, "/a b").unwrap(), format!("{root}ann:x:7:7::/a b:/bin/sh\n"));
         let unknown = format!("{root}ann:x:7:7::/home/ann:/bin/sh\nuser:x:70:8::/h:/bin/sh\n");
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_home_that_no_line_can_hold_is_not_written() {
+    fn a_home_that_does_not_fit_a_line_is_not_written() {
         assert_eq!(text(7, "/a:b"), None);
         assert_eq!(text(7, "/a\nroot::0:0:::"), None);
     }

@@ -1,43 +1,40 @@
-//! What a program may touch.
+//! What a program may access.
 
 use std::path::PathBuf;
 
-/// What a program may touch, beside what everybody may: reading the system's own folders, and a `/tmp` of its own that
-/// is gone when it ends.
+/// What a program may access, besides the readable system folders and a private `/tmp` that is deleted after its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
-    /// Folders it may change. Files in them that other programs run are kept from being changed, and those that hold
-    /// credentials from being read, where the level can do that.
+    /// Writable folders. Start files in them are read-only, and credentials unreadable, where the level supports it.
     pub writable: Vec<PathBuf>,
-    /// Folders and files it may read beside the system's.
+    /// Readable folders and files besides the system's.
     pub readable: Vec<PathBuf>,
-    /// What is not there for it, wherever it is: our data, and whatever else must not be read inside a folder above.
+    /// Paths that do not exist for it: our data, and other exceptions inside the folders above.
     pub hidden: Vec<PathBuf>,
-    /// Credentials in these folders that programs may read all the same, by their names (`.env`, `.aws/config`); `*` is all.
+    /// Readable credentials in these folders, by name (`.env`, `.aws/config`); `*` is all.
     pub programs_read: Vec<String>,
-    /// Its home: a folder of its own that stays. `None` is one that is gone when it ends.
+    /// A persistent home folder of its own; `None` for a temporary one.
     pub home: Option<PathBuf>,
-    /// Whom it may talk to.
+    /// Its network access.
     pub network: Network,
-    /// How much fits into what is gone when it ends, half of it into `/tmp` and half into `/dev/shm`, where the level can
-    /// hold that.
+    /// Size limit of temporary files, half in `/tmp` and half in `/dev/shm`, where the level supports it.
     pub temporary_bytes: u64,
 }
 
-/// Whom a program may talk to.
+/// The network access of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Network {
-    /// Nobody.
+    /// None.
     Off,
-    /// Whoever the proxy behind this socket lets it. Needs [`super::Level::Namespaces`].
+    /// The hosts allowed by the proxy at this socket. Needs [`super::Level::Namespaces`].
     Proxy {
-        /// Where our proxy listens.
+        /// The socket of our proxy.
         socket: PathBuf,
     },
 }
 
 impl Profile {
-    /// Nothing but the system.
+    /// Only the system folders.
     #[must_use]
     pub fn bare() -> Self {
         Self {
@@ -51,13 +48,13 @@ impl Profile {
         }
     }
 
-    /// May change this folder.
+    /// This folder is writable.
     #[must_use]
     pub fn workspace(folder: impl Into<PathBuf>) -> Self {
         Self { writable: vec![folder.into()], ..Self::bare() }
     }
 
-    /// May read this folder and change nothing.
+    /// This folder is read-only.
     #[must_use]
     pub fn read_only(folder: impl Into<PathBuf>) -> Self {
         Self { readable: vec![folder.into()], ..Self::bare() }

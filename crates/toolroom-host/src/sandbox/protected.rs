@@ -1,5 +1,4 @@
-//! Files that are kept from a program even in a folder that is its own, beside those that `crate::sensitive` finds by
-//! their names.
+//! Protected files in a program's own folders, besides those found by name in `crate::sensitive`.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,13 +8,13 @@ use crate::owner::give_to;
 
 use super::user::User;
 
-/// The folder of a repository. It cannot be put aside, so that none with other hooks takes its place.
+/// The folder of a repository. It cannot be renamed, so that it cannot be replaced by one with other hooks.
 pub(super) const REPOSITORY: &str = ".git";
 
-/// The same for a repository, if there is one.
+/// Read-only parts of a repository, if there is one.
 const LOCKED_IN_REPOSITORY: [&str; 4] = ["config", "config.worktree", "hooks", "info/attributes"];
 
-/// What may not be changed in the repository of this folder, there or not.
+/// The read-only paths of this folder's repository, existing or not.
 pub(super) fn locked(folder: &Path) -> Vec<PathBuf> {
     let repository = folder.join(REPOSITORY);
     let inner =
@@ -23,7 +22,7 @@ pub(super) fn locked(folder: &Path) -> Vec<PathBuf> {
     inner.collect()
 }
 
-/// Where something is, or would be made: what is missing keeps its name below what is there.
+/// The real path, also of a missing file.
 #[expect(clippy::disallowed_methods, reason = "this is the door: where our own folders really are")]
 pub(super) fn real_place(path: &Path) -> io::Result<PathBuf> {
     match (path.canonicalize(), path.parent(), path.file_name()) {
@@ -34,7 +33,7 @@ pub(super) fn real_place(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Files that links in a folder of ours lead to, there or not.
+/// Targets of links in a folder of ours, existing or not.
 #[expect(clippy::disallowed_methods, reason = "this is the door: what is ours and lies elsewhere")]
 pub(super) fn linked_files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -42,8 +41,7 @@ pub(super) fn linked_files(folder: &Path) -> Vec<PathBuf> {
     targets.filter_map(|target| real_place(&target).ok()).filter(|target| !is_folder(target)).collect()
 }
 
-/// Makes a folder of ours, so that something can be laid over it. Folders on the way belong to the user of the one they
-/// are made in.
+/// Creates a folder of ours, so that a mount can cover it. Created parents get the owner of the folder they are in.
 pub(super) fn make_first(folder: &Path, user: Option<User>) -> io::Result<()> {
     let missing: Vec<&Path> = folder.ancestors().skip(1).take_while(|above| !is_there(above)).collect();
     make_private(folder)?;
@@ -53,7 +51,7 @@ pub(super) fn make_first(folder: &Path, user: Option<User>) -> io::Result<()> {
     }
 }
 
-/// Whether something can be laid over it: a link would be followed.
+/// Whether it can be covered by a mount: a link would be followed.
 #[expect(clippy::disallowed_methods, reason = "this is the door: what a protected file is")]
 pub(super) fn can_be_covered(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.is_dir() || found.is_file())

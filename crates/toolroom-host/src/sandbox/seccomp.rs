@@ -1,7 +1,7 @@
-//! Seccomp: system calls that a confined program has no business with.
+//! Seccomp: refuses system calls that a confined program does not need.
 //!
-//! They are refused, not deadly: programs that merely try go on without. What is not listed is allowed, as the fence
-//! and the namespaces hold whatever ordinary calls could do.
+//! They fail instead of killing the program, so that programs that merely probe keep working. Other calls are allowed,
+//! because Landlock and the namespaces restrict their effects.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,7 +15,7 @@ use seccompiler::{
 use super::confinement::Confinement;
 use super::level::Level;
 
-/// Refused whatever their arguments.
+/// Refused with any arguments.
 const REFUSED: &[c_long] = &[
     // Other processes' memory and descriptors.
     libc::SYS_ptrace,
@@ -29,11 +29,11 @@ const REFUSED: &[c_long] = &[
     libc::SYS_process_mrelease,
     libc::SYS_perf_event_open,
     libc::SYS_userfaultfd,
-    // Ways around this very filter.
+    // Ways around this filter.
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
-    // Keys of the user.
+    // The user's kernel keys.
     libc::SYS_add_key,
     libc::SYS_request_key,
     libc::SYS_keyctl,
@@ -44,7 +44,7 @@ const REFUSED: &[c_long] = &[
     libc::SYS_delete_module,
     libc::SYS_kexec_load,
     libc::SYS_kexec_file_load,
-    // Other views of the files.
+    // Mounts and file handles.
     libc::SYS_mount,
     libc::SYS_umount2,
     libc::SYS_pivot_root,
@@ -85,10 +85,10 @@ const REFUSED: &[c_long] = &[
     libc::SYS_modify_ldt,
 ];
 
-/// Too new for its name to be known; the number is the same everywhere.
+/// Too new for libc; the number is the same on all architectures.
 const OPEN_TREE_ATTR: c_long = 467;
 
-/// Each makes a namespace when a process is made.
+/// Flags that create a namespace.
 const NAMESPACES: [c_int; 7] = [
     libc::CLONE_NEWCGROUP,
     libc::CLONE_NEWIPC,
@@ -99,7 +99,7 @@ const NAMESPACES: [c_int; 7] = [
     libc::CLONE_NEWUTS,
 ];
 
-/// Memory and queues that processes share by number: namespaces have their own, Landlock does not know about them.
+/// System V and POSIX IPC: namespaces have their own, Landlock does not cover it.
 const SHARED: [c_long; 15] = [
     libc::SYS_mq_open,
     libc::SYS_mq_unlink,
@@ -118,15 +118,15 @@ const SHARED: [c_long; 15] = [
     libc::SYS_ioprio_set,
 ];
 
-/// Tells what happens in a folder by the names of its files, which may be one that cannot be opened: Landlock does not
-/// know about it. Who waits for changes looks again and again instead.
+/// File notification reveals names in folders that cannot be opened: Landlock does not cover it. Programs fall back to
+/// polling.
 const WATCHING: &[c_long] = &[
     libc::SYS_inotify_init1,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_inotify_init,
 ];
 
-/// Calls about a process by its number, with the place of that number. About itself (0) they are allowed.
+/// Calls about a process by PID, with the position of that argument. Allowed for the caller itself (0).
 const ABOUT_OTHERS: [(c_long, u8); 6] = [
     (libc::SYS_prlimit64, 0),
     (libc::SYS_sched_setaffinity, 0),
@@ -136,27 +136,27 @@ const ABOUT_OTHERS: [(c_long, u8); 6] = [
     (libc::SYS_setpriority, 1),
 ];
 
-/// "All processes of this user", where a priority is set.
+/// "All processes of this user", for priorities.
 const OF_USER: u64 = 2;
 
-/// Memory by number may be this long: it is in no process' map once it is let go, so nobody counts it, and there are
-/// 4,096 pieces of it at most.
+/// Maximum size of shared memory: after detaching it belongs to no process and is not accounted, with up to 4,096
+/// segments.
 const MAX_SHARED_BYTES: u64 = 1024 * 1024;
 
-/// Types into somebody else's terminal.
+/// Injects input into a terminal.
 const TYPING: [u64; 2] = [libc::TIOCSTI, TIOCLINUX];
 
-/// Asks the console for all sorts of things.
+/// Various console functions.
 const TIOCLINUX: u64 = 0x541c;
 
-/// Where a kind of socket stands among flags.
+/// The bits of a socket type without flags.
 const SOCKET_KINDS: u64 = 0xf;
 
-/// Families of sockets that lead no further than the network of a program.
+/// Socket families that stay within the network namespace.
 const FAMILIES: [c_int; 3] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6];
 
 impl Confinement {
-    /// Puts the filters in force, for this process and all that come from it.
+    /// Enforces the filters for this process and its descendants.
     pub(crate) fn filter_calls(&self) -> io::Result<()> {
         for program in self.filters().map_err(io::Error::other)? {
             seccompiler::apply_filter(&program).map_err(io::Error::other)?;
@@ -188,9 +188,9 @@ impl Confinement {
                     .entry(libc::SYS_setpriority)
                     .or_default()
                     .extend(rules([SeccompCmpOp::Eq.on(0, OF_USER)])?);
-                // Landlock does not know about sockets in the file system, nor about datagrams.
+                // Landlock covers neither sockets in the file system nor datagrams.
                 refused.insert(libc::SYS_socket, Vec::new());
-                // One of a pair that takes datagrams can send them to anybody.
+                // A datagram socket of a pair can send to any address.
                 let datagram = number(libc::SOCK_DGRAM);
                 refused.insert(
                     libc::SYS_socketpair,
@@ -198,11 +198,11 @@ impl Confinement {
                 );
             }
         }
-        // Only those of this machine have ends that lead nowhere else.
+        // Pairs of this family only have local ends.
         let foreign = rules([SeccompCmpOp::Ne.on(0, number(libc::AF_UNIX))])?;
         refused.entry(libc::SYS_socketpair).or_default().extend(foreign);
-        // The flags of the first are behind a pointer, where no filter can look, and nobody counts the memory behind the
-        // others: no process need have it in its map. Everybody falls back to older calls.
+        // The flags of the first are behind a pointer, which filters cannot read. The memory of the others is not accounted,
+        // because no process needs to map it. Programs fall back to older calls.
         let unknown = [libc::SYS_clone3, libc::SYS_memfd_create, libc::SYS_memfd_secret];
         let unknown = unknown.map(|call| (call, Vec::new())).into();
         let mut programs = vec![compiled(refused, libc::EPERM)?, compiled(unknown, libc::ENOSYS)?];
@@ -213,7 +213,7 @@ impl Confinement {
     }
 }
 
-/// A condition on the lower half of an argument, which is all that the kernel looks at in these calls.
+/// A condition on the lower half of an argument, which is all the kernel uses in these calls.
 trait On {
     fn on(self, argument: u8, value: u64) -> Result<SeccompCondition, seccompiler::BackendError>;
 }
@@ -240,7 +240,7 @@ fn compiled(
     SeccompFilter::new(refused, SeccompAction::Allow, action, architecture)?.try_into()
 }
 
-/// The processor knows every call under a second number, which no filter above has heard of.
+/// On x86-64 every call has a second number (x32), which the filters above do not cover.
 fn no_second_numbers() -> BpfProgram {
     let step = |code, jt, jf, k| sock_filter { code, jt, jf, k };
     const LOAD: u16 = 0x20;

@@ -1,6 +1,6 @@
-//! The parts of a system that every program needs.
+//! System paths that every program needs.
 
-/// Programs, libraries and their settings, to be read. Those that a machine lacks are left out.
+/// Programs, libraries and their configuration, readable. Missing ones are skipped.
 pub(super) const FOLDERS: [&str; 13] = [
     "/bin",
     "/etc",
@@ -17,11 +17,11 @@ pub(super) const FOLDERS: [&str; 13] = [
     "/var/lib/ca-certificates",
 ];
 
-/// Devices without memory of anything.
+/// Harmless devices.
 pub(super) const DEVICES: [&str; 5] = ["/dev/full", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"];
 
-/// What is its own, and gone with it, where it has a view of its own.
+/// Private and temporary, where the program has a view of its own.
 pub(super) const OWN: [&str; 4] = ["/dev/ptmx", "/dev/pts", "/dev/shm", "/tmp"];
 
-/// The kernel's word about processes.
+/// Process information.
 pub(super) const PROCESSES: &str = "/proc";

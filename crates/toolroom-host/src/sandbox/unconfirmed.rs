@@ -1,6 +1,6 @@
-//! A configuration that appears while a program runs in a folder around it may be the program's. So a mark lies beside the
-//! missing file as long as such a program runs. If the file is there when the program ends, the mark stays: the file is not
-//! obeyed until its owner has looked at it.
+//! A configuration that appears while a program runs next to it may come from the program. A marker file next to the missing
+//! configuration exists while such a program runs. If the configuration exists at its end, the marker stays, and the
+//! configuration is ignored until its owner confirms it.
 
 use std::ffi::OsStr;
 use std::io;
@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 use super::protected::is_there;
 use crate::folders::{CONFIGURATION, PRIVATE_FILE};
 
-/// Behind the name of a configuration. Each program has a mark of its own.
+/// The suffix after the name of a configuration. Each program has its own marker.
 const MARK: &str = ".unconfirmed-";
 
-/// The marks of one program.
+/// The markers of one program.
 #[derive(Debug, Default)]
 pub(crate) struct UnconfirmedMarks(Vec<PathBuf>);
 
 impl UnconfirmedMarks {
-    /// Puts a mark into each folder.
+    /// Creates a marker in each folder.
     #[expect(clippy::disallowed_types, reason = "this is the door: a mark in our own folder")]
     pub(crate) fn put(folders: &[PathBuf]) -> io::Result<Self> {
         use std::os::unix::fs::OpenOptionsExt;
@@ -38,19 +38,19 @@ impl Drop for UnconfirmedMarks {
     #[expect(clippy::disallowed_methods, reason = "this is the door: a mark in our own folder")]
     fn drop(&mut self) {
         for mark in self.0.iter().filter(|mark| !is_there(&mark.with_file_name(CONFIGURATION))) {
-            // A mark too many only has the owner asked.
+            // A marker too many only makes the owner confirm.
             drop(std::fs::remove_file(mark));
         }
     }
 }
 
-/// Whether this configuration appeared while a program ran that could have made it.
+/// Whether this configuration appeared while a program ran that could have created it.
 #[must_use]
 pub fn is_unconfirmed(configuration: &Path) -> bool {
     !marks_beside(configuration).is_empty()
 }
 
-/// Says that the owner has looked at this configuration, or has made it.
+/// Confirms a configuration for its owner.
 #[expect(clippy::disallowed_methods, reason = "this is the door: marks in our own folder")]
 pub fn confirm(configuration: &Path) -> io::Result<()> {
     marks_beside(configuration).into_iter().try_for_each(std::fs::remove_file)

@@ -1,4 +1,4 @@
-//! Who a program is, where we are root.
+//! The user programs run as, if we are root.
 
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -8,10 +8,13 @@ use rustix::process::{Gid, Uid};
 use rustix::thread::CapabilitySets;
 use serde::{Deserialize, Serialize};
 
-/// Who owns nothing, everywhere.
+use crate::folders::make_private;
+use crate::owner::give_to;
+
+/// The user `nobody`, who owns nothing.
 const NOBODY: u32 = 65_534;
 
-/// A user and its group, by their numbers.
+/// A user id and a group id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct User {
     /// The user.
@@ -21,11 +24,11 @@ pub struct User {
 }
 
 impl User {
-    /// Who owns nothing.
+    /// The user `nobody`.
     pub const NOBODY: Self = Self { uid: NOBODY, gid: NOBODY };
 
-    /// Whom a program that works in this folder should become if we are root: the owner of the folder, so that it finds
-    /// its files and leaves none that the owner cannot change. Root is nobody's choice.
+    /// The user for programs in this folder if we are root: the owner of the folder, so that the program can access its files
+    /// and the owner can change the program's. `nobody` if the owner is root.
     #[expect(clippy::disallowed_methods, reason = "this is the door: who owns a folder")]
     pub(super) fn of_folder(folder: &Path) -> io::Result<Self> {
         let found = folder.metadata()?;
@@ -34,17 +37,17 @@ impl User {
         Ok(if is_root { Self::NOBODY } else { Self { uid: found.uid(), gid } })
     }
 
-    /// Who we are.
+    /// The current user.
     pub(super) fn ourselves() -> Self {
         Self { uid: rustix::process::geteuid().as_raw(), gid: rustix::process::getegid().as_raw() }
     }
 
-    /// Whether it may make files in this folder, as far as the folder itself says.
+    /// Whether it may create files in this folder, by its permission bits.
     pub(super) fn may_write(self, folder: &Path) -> io::Result<bool> {
         Ok(self.rights(folder)? & 0b011 == 0b011)
     }
 
-    /// Whether it may go through this folder.
+    /// Whether it may enter this folder.
     pub(super) fn may_enter(self, folder: &Path) -> io::Result<bool> {
         Ok(self.rights(folder)? & 0b001 == 0b001)
     }
@@ -60,7 +63,7 @@ impl User {
         Ok(found.mode() >> shift)
     }
 
-    /// Becomes this user for good, with no right of the one before.
+    /// Becomes this user irrevocably, dropping all rights.
     pub(crate) fn assume(self) -> io::Result<()> {
         let (uid, gid) = (Uid::from_raw(self.uid), Gid::from_raw(self.gid));
         rustix::thread::set_thread_groups(&[gid])?;
@@ -76,4 +79,11 @@ impl User {
 /// Whether we are root.
 pub(super) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
+}
+
+/// Creates the home folder, or a folder in it, if missing. If we are root, it gets the owner that programs of this
+/// workspace run as. Blocks.
+pub fn make_home(home: &Path, workspace: &Path) -> io::Result<()> {
+    make_private(home)?;
+    Ok(give_to(User::of_folder(workspace)?, home)?)
 }

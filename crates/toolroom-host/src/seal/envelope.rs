@@ -1,4 +1,4 @@
-//! How a sealed text lies in the database: version, key id, nonce, ciphertext.
+//! The stored form of a sealed text: version, key id, nonce, ciphertext.
 
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
@@ -7,20 +7,20 @@ use zeroize::Zeroizing;
 use super::error::SealError;
 use super::master_key::{ID_BYTES, KeyId, MasterKey};
 
-/// The one format there is.
+/// The only format.
 const VERSION: u8 = 1;
 
-/// Long enough to be drawn by chance without ever meeting the same twice.
+/// Long enough for random nonces without collisions.
 const NONCE_BYTES: usize = 24;
 
-/// An envelope taken apart.
+/// A parsed envelope.
 pub(super) struct Envelope<'a> {
     pub(super) key: KeyId,
     nonce: [u8; NONCE_BYTES],
     ciphertext: &'a [u8],
 }
 
-/// The id of the key something was sealed with; `None` if it is not something sealed.
+/// The id of the sealing key; `None` if it is not an envelope.
 #[must_use]
 pub fn key_of(sealed: &[u8]) -> Option<KeyId> {
     let (&version, rest) = sealed.split_first()?;
@@ -28,7 +28,7 @@ pub fn key_of(sealed: &[u8]) -> Option<KeyId> {
     (version == VERSION).then_some(KeyId(*id))
 }
 
-/// What everything begins with that is sealed with this key.
+/// The common prefix of everything sealed with this key.
 #[must_use]
 pub fn beginning(key: KeyId) -> Vec<u8> {
     [&[VERSION], &key.0[..]].concat()
@@ -50,7 +50,7 @@ pub(super) fn seal(key: &MasterKey, purpose: &str, plain: &[u8]) -> Result<Vec<u
 }
 
 impl<'a> Envelope<'a> {
-    /// `None` when it is too short to be one.
+    /// `None` if it is too short.
     pub(super) fn parse(sealed: &'a [u8]) -> Result<Option<Self>, SealError> {
         let Some((&version, rest)) = sealed.split_first() else { return Ok(None) };
         if version != VERSION {
@@ -63,7 +63,7 @@ impl<'a> Envelope<'a> {
         Ok(parts)
     }
 
-    /// What is inside, if it was sealed with this key for this purpose and not a bit has changed since.
+    /// The content, if it was sealed with this key for this purpose and is unchanged.
     pub(super) fn open(&self, key: &MasterKey, purpose: &str) -> Option<Zeroizing<Vec<u8>>> {
         let bound = bound_to(self.key, purpose);
         let payload = Payload { msg: self.ciphertext, aad: &bound };
@@ -75,7 +75,7 @@ fn cipher(key: &MasterKey) -> XChaCha20Poly1305 {
     XChaCha20Poly1305::new(key.bytes().into())
 }
 
-/// What the ciphertext is tied to: everything that stands before it but the nonce, and what it is for.
+/// The associated data: everything before the ciphertext except the nonce, and the purpose.
 fn bound_to(key: KeyId, purpose: &str) -> Vec<u8> {
     let mut bound = vec![VERSION];
     bound.extend(key.0);

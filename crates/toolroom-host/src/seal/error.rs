@@ -1,4 +1,4 @@
-//! What can go wrong with keys and sealed texts, told apart.
+//! Errors of keys and sealed texts.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,46 +9,46 @@ use super::master_key::{KeyId, MasterKeyError};
 /// Why something could not be sealed or opened.
 #[derive(Debug, thiserror::Error)]
 pub enum SealError {
-    /// It was sealed by a newer Toolroom, or is nothing sealed.
+    /// Sealed by a newer Toolroom, or not an envelope.
     #[error("sealed in format {version}, which this version of Toolroom does not know")]
     UnknownVersion {
         /// The first byte.
         version: u8,
     },
-    /// It was sealed with a key that is not here.
+    /// Sealed with an unavailable key.
     #[error("sealed with the key `{needed}`; {home} holds `{held}`. Put the key `{needed}` there")]
     UnknownKey {
-        /// The key that would open it.
+        /// The required key.
         needed: KeyId,
-        /// The key that is there.
+        /// The available key.
         held: KeyId,
-        /// Where the key was looked for.
+        /// Where the key was searched.
         home: KeyHome,
     },
-    /// It was cut, changed, or moved here from somewhere else.
+    /// Truncated, changed, or moved from another row.
     #[error("`{purpose}` is damaged, or was sealed for something else")]
     Damaged {
-        /// What it should have been sealed for.
+        /// The expected purpose.
         purpose: String,
     },
     /// The cipher has a limit of 256 GiB.
     #[error("{bytes} bytes are too many to seal")]
     TooLong {
-        /// How many there were.
+        /// Number of bytes.
         bytes: usize,
     },
-    /// The operating system gave no randomness.
+    /// The operating system provided no randomness.
     #[error("no randomness from the operating system")]
     Randomness {
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
-    /// A variable holds no key.
+    /// A variable contains no valid key.
     #[error("`{variable}` holds no key; make one with `openssl rand -hex 32`")]
     Variable {
         /// The variable.
         variable: &'static str,
-        /// What is wrong with its value.
+        /// The problem of its value.
         source: MasterKeyError,
     },
     /// A key file cannot be used.
@@ -56,7 +56,7 @@ pub enum SealError {
     KeyFile {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         source: KeyFileProblem,
     },
     /// The key cannot be changed now.
@@ -64,10 +64,10 @@ pub enum SealError {
     Rotation(#[from] RotationProblem),
 }
 
-/// What is wrong with a key file.
+/// The problem of a key file.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyFileProblem {
-    /// Others may read it.
+    /// Other users may read it.
     #[error("others may read it (mode {mode:03o}); type: chmod 600 '{}'", path.display())]
     Shared {
         /// Its permissions.
@@ -75,22 +75,22 @@ pub enum KeyFileProblem {
         /// The file.
         path: PathBuf,
     },
-    /// A key is read from a file of its own, never through a link.
+    /// It is a link or not a regular file.
     #[error("it is a symbolic link or not a regular file; put the key itself there")]
     NotRegular,
-    /// No key is so long.
+    /// It is too long.
     #[error("it is longer than any key; put the right one back from a backup")]
     TooLong,
-    /// It holds something else.
+    /// It contains no key.
     #[error("it holds no key; put the right one back from a backup")]
     Content(#[source] MasterKeyError),
-    /// The key itself is gone and only its successor is there. A new one would not open what is stored.
+    /// The key is missing and only its successor exists. A new key could not open stored data.
     #[error("it is missing, though `{}` is there; put it back from a backup", new.display())]
     Missing {
         /// The successor.
         new: PathBuf,
     },
-    /// The system refused.
+    /// A system error.
     #[error("the system refused it")]
     Io(#[source] io::Error),
 }
@@ -98,22 +98,22 @@ pub enum KeyFileProblem {
 /// Why the key cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RotationProblem {
-    /// Another process is at it.
+    /// Another process is changing it.
     #[error("another process is changing it right now; wait until it is done")]
     Underway,
-    /// There is nothing to finish.
+    /// No rotation is in progress.
     #[error("no change was begun")]
     NotBegun,
-    /// With the key in the environment, the new one is given there too.
+    /// With the key in the environment, the new one must be there too.
     #[error("set `{NEW_KEY_VARIABLE}` to a key that is not that of `{KEY_VARIABLE}`")]
     NoNewKey,
-    /// The key comes from the environment, so a file would not count.
+    /// The key comes from the environment, so a file would be ignored.
     #[error("it comes from `{KEY_VARIABLE}`; change it there")]
     InEnvironment,
-    /// There is room for two keys, and both places are taken.
+    /// The ring already has two keys.
     #[error("an earlier change is unfinished; finish that one first")]
     Unfinished,
-    /// Another process changed the key since this ring was loaded.
+    /// Another process changed the key after this ring was loaded.
     #[error("another process changed it; load it again")]
     Stale,
 }

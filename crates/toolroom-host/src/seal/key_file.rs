@@ -1,4 +1,4 @@
-//! A key in a file of its own, for its owner only.
+//! Key files, readable by their owner only.
 
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -12,13 +12,13 @@ use crate::atomic_file::{AtomicFile, sync_folder_of};
 use crate::folders::OTHERS;
 use crate::regular_file::{Links, RegularFile, RegularFileError};
 
-/// A key has 64 characters; the rest is room for spaces and empty lines.
+/// A key has 64 characters; the rest is room for white space.
 const MAX_BYTES: usize = 256;
 
 /// The permissions of a file, without its type.
 const MODE: u32 = 0o7777;
 
-/// The key in a file; `None` when there is no file.
+/// The key in a file; `None` if the file does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<MasterKey>, SealError> {
     read_checked(path).map_err(|problem| SealError::key_file(path, problem))
 }
@@ -44,8 +44,8 @@ impl From<RegularFileError> for KeyFileProblem {
     }
 }
 
-/// Writes a key where none is yet: whole and synced, or not at all. A key that is there already stays, and the error
-/// is [`io::ErrorKind::AlreadyExists`].
+/// Writes a new key file completely and synced, or not at all. An existing key is kept, with the error
+/// [`io::ErrorKind::AlreadyExists`].
 pub(super) fn write_new(path: &Path, key: &MasterKey) -> io::Result<()> {
     let mut staged = AtomicFile::beside(path)?;
     staged.write_all(key.to_text().as_bytes())?;
@@ -59,7 +59,7 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     sync_folder_of(path)
 }
 
-/// Keeps other processes from changing the key, as long as it lives. The system lets go of it when a process dies.
+/// Prevents other processes from changing the key. The system releases it when a process dies.
 #[expect(clippy::disallowed_types, reason = "this is the door: our own key file")]
 #[derive(Debug)]
 pub(super) struct KeyLock {
@@ -70,7 +70,7 @@ impl KeyLock {
     #[expect(clippy::disallowed_types, reason = "this is the door: our own key file")]
     pub(super) fn take(path: &Path) -> Result<Self, SealError> {
         let refused = |error| SealError::key_file(path, KeyFileProblem::Io(error));
-        // Network file systems lock only what is open for writing.
+        // Network file systems only lock files open for writing.
         let file = std::fs::OpenOptions::new().read(true).write(true).open(path).map_err(refused)?;
         match file.try_lock() {
             Ok(()) => Ok(Self { _file: file }),

@@ -1,4 +1,4 @@
-//! The keys of this installation: one, or two while the key is changed.
+//! The keys of this installation: one, or two during a rotation.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -15,54 +15,54 @@ use crate::environment::path_variable;
 use crate::folders::{Folders, make_private};
 use crate::replacement::{is_there, put_in_place, with_end};
 
-/// Holds the key where there is no file for it, as in a container.
+/// The key, where a key file is not practical, as in a container.
 pub const KEY_VARIABLE: &str = "TOOLROOM_MASTER_KEY";
 
-/// Holds the key that is to follow the one in [`KEY_VARIABLE`]. Without that one it means nothing.
+/// The successor of the key in [`KEY_VARIABLE`]; ignored without it.
 pub const NEW_KEY_VARIABLE: &str = "TOOLROOM_NEW_MASTER_KEY";
 
-/// The key's file in the data folder.
+/// The key file in the data folder.
 pub const KEY_FILE: &str = "master.key";
 const NEW_KEY_FILE: &str = "master.key.new";
 
 /// Seals and opens.
 #[derive(Debug)]
 pub struct KeyRing {
-    /// While the key is changed, this is the new one.
+    /// During a rotation, the new key.
     sealing: MasterKey,
-    /// While the key is changed: the one before, which still opens.
+    /// During a rotation, the old key, which still opens.
     former: Option<MasterKey>,
     home: KeyHome,
-    /// Held from the first step of a change to its last.
+    /// Held during a rotation.
     lock: Option<KeyLock>,
 }
 
-/// Where the key comes from.
+/// The source of the key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyHome {
     /// The variable [`KEY_VARIABLE`].
     Environment,
-    /// This file.
+    /// A file.
     File(PathBuf),
 }
 
-/// A change of the key that was begun and not finished.
+/// An unfinished rotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rotation {
-    /// The key that goes.
+    /// The old key.
     pub from: KeyId,
-    /// The key that comes.
+    /// The new key.
     pub to: KeyId,
 }
 
 impl KeyRing {
-    /// The keys there are. Makes none: `None` says that nothing was ever sealed here, or that the key is lost.
+    /// Loads the existing keys. `None` if nothing was ever sealed here, or the key is lost.
     pub fn load(folders: &Folders) -> Result<Option<Self>, SealError> {
         Self::find(&folders.data, |name| path_variable(name).map(PathBuf::into_os_string))
     }
 
-    /// The keys there are, or a new one in the data folder. Only for sealing something new: where something sealed is
-    /// stored already, a missing key is lost, and a new one would hide that.
+    /// Loads the existing keys, or creates one in the data folder. Only for sealing new data: if sealed data exists already,
+    /// a missing key is lost, and a new one would hide that.
     pub fn load_or_create(folders: &Folders) -> Result<Self, SealError> {
         match Self::load(folders)? {
             Some(ring) => Ok(ring),
@@ -79,7 +79,7 @@ impl KeyRing {
             return Ok(Some(Self::new(KeyHome::Environment, key, named(NEW_KEY_VARIABLE)?)));
         }
         let (path, new_path) = (folder.join(KEY_FILE), folder.join(NEW_KEY_FILE));
-        // The new one first: if it takes the place of the other in between, it is simply found twice.
+        // The new one first: if it replaces the other in between, it is simply found twice.
         let new = key_file::read(&new_path)?;
         match (key_file::read(&path)?, new) {
             (Some(key), new) => Ok(Some(Self::new(KeyHome::File(path), key, new))),
@@ -94,15 +94,15 @@ impl KeyRing {
         make_private(folder).map_err(failed)?;
         match key_file::write_new(&path, &generate()?) {
             Ok(()) => {}
-            // Another process was faster; its key is ours too.
+            // Another process was faster; we use its key.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(failed(error)),
         }
-        // What is used is what is on disk.
+        // Use the key that is on disk.
         Self::find(folder, |_| None)?.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))
     }
 
-    /// A ring of one key that is not read from its place, such as one from a backup.
+    /// A ring with a given key, such as one from a backup.
     #[must_use]
     pub fn holding(key: MasterKey, home: KeyHome) -> Self {
         Self::new(home, key, None)
@@ -116,12 +116,12 @@ impl KeyRing {
         Self { sealing, former, home, lock: None }
     }
 
-    /// Seals `plain` for one purpose, such as `secret/local/NAME`. It opens for the same purpose only.
+    /// Seals `plain` for one purpose, such as `secret/local/NAME`. It opens only for the same purpose.
     pub fn seal(&self, purpose: &str, plain: &[u8]) -> Result<Vec<u8>, SealError> {
         envelope::seal(&self.sealing, purpose, plain)
     }
 
-    /// Opens what was sealed for this purpose with any key of the ring.
+    /// Opens data sealed for this purpose with any key of the ring.
     pub fn open(&self, purpose: &str, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, SealError> {
         let damaged = || SealError::Damaged { purpose: purpose.to_owned() };
         let envelope = Envelope::parse(sealed)?.ok_or_else(damaged)?;
@@ -137,26 +137,26 @@ impl KeyRing {
         fitting.find_map(|key| envelope.open(key, purpose)).ok_or_else(damaged)
     }
 
-    /// The key that seals.
+    /// The id of the sealing key.
     #[must_use]
     pub fn sealing_key(&self) -> KeyId {
         self.sealing.id()
     }
 
-    /// Where the key comes from.
+    /// The source of the key.
     #[must_use]
     pub fn home(&self) -> &KeyHome {
         &self.home
     }
 
-    /// The change of the key this ring is in, be it begun here or found unfinished.
+    /// The current rotation, begun here or found unfinished.
     #[must_use]
     pub fn rotation(&self) -> Option<Rotation> {
         self.former.as_ref().map(|former| Rotation { from: former.id(), to: self.sealing.id() })
     }
 
-    /// First step: from now on a new key seals, and both open. The new key is on disk before this returns. If a
-    /// change is unfinished, it goes on with that one's key.
+    /// First step: from now on a new key seals, and both open. The new key is on disk when this returns. Continues an
+    /// unfinished rotation with its key.
     pub fn begin_rotation(&mut self) -> Result<(), SealError> {
         match &self.home {
             KeyHome::File(path) => self.begin_at(&path.clone(), None),
@@ -165,9 +165,9 @@ impl KeyRing {
         }
     }
 
-    /// Brings in a key that exists already, such as one from a backup, by the steps of a change: until
-    /// [`KeyRing::finish_rotation`] of what is returned, both keys open. `None` when nothing has to be finished,
-    /// because this key is here already, or none was.
+    /// Brings in an existing key, such as one from a backup, as a rotation: both keys open until
+    /// [`KeyRing::finish_rotation`] of the returned ring. `None` if there is nothing to finish, because the key is already
+    /// here, or there was none.
     pub fn bring_in(folders: &Folders, key: &MasterKey) -> Result<Option<Self>, SealError> {
         let Some(mut ring) = Self::load(folders)? else {
             let path = folders.data.join(KEY_FILE);
@@ -189,7 +189,7 @@ impl KeyRing {
 
     fn begin_at(&mut self, path: &Path, wanted: Option<&MasterKey>) -> Result<(), SealError> {
         let (lock, new_path) = (KeyLock::take(path)?, path.with_file_name(NEW_KEY_FILE));
-        // Only now nobody else changes anything: what was loaded before may be old.
+        // The lock is held from here on; what was loaded before may be outdated.
         let key = self.former.as_ref().unwrap_or(&self.sealing).clone();
         if key_file::read(path)?.as_ref() != Some(&key) {
             return Err(RotationProblem::Stale.into());
@@ -197,7 +197,7 @@ impl KeyRing {
         let failed = |error| SealError::key_file(&new_path, KeyFileProblem::Io(error));
         let found = key_file::read(&new_path)?;
         if found.as_ref() == Some(&key) {
-            // A copy of the key is no successor.
+            // A copy of the key is not a successor.
             key_file::remove(&new_path).map_err(failed)?;
         }
         let new = match found.filter(|new| *new != key) {
@@ -215,30 +215,30 @@ impl KeyRing {
         Ok(())
     }
 
-    /// Before the last step: keeps the key that goes under its own id beside the one that comes, and says where. What
-    /// was copied before, such as a backup, opens with it alone. `None` if the key is in the environment.
+    /// Before the last step: stores the old key under its id next to the new one, and returns the path. Older copies of the
+    /// data, such as backups, need it. `None` if the key is in the environment.
     pub fn keep_former(&self) -> Result<Option<PathBuf>, SealError> {
         let Some(former) = &self.former else { return Err(RotationProblem::NotBegun.into()) };
         let KeyHome::File(path) = &self.home else { return Ok(None) };
         let kept = kept_file(path, former.id());
         let failed = |error| SealError::key_file(&kept, KeyFileProblem::Io(error));
-        // Whoever was killed right after this has kept it already. Another key of the same id would be a marvel, and
-        // is not written over.
+        // A process killed right after this has already stored it. A different key with the same id is practically
+        // impossible, and is not overwritten.
         if key_file::read(&kept)?.as_ref() != Some(former) {
             key_file::write_new(&kept, former).map_err(failed)?;
         }
         Ok(Some(kept))
     }
 
-    /// Where a key that [`KeyRing::keep_former`] has kept lies, if it is still there.
+    /// The path of a key stored by [`KeyRing::keep_former`], if it still exists.
     #[must_use]
     pub fn kept(folders: &Folders, key: KeyId) -> Option<PathBuf> {
         let kept = kept_file(&folders.data.join(KEY_FILE), key);
         is_there(&kept).then_some(kept)
     }
 
-    /// Last step, once everything stored is sealed with the new key: the old key is given up. Unless it was kept, it
-    /// is gone from disk when this returns.
+    /// Last step, once all data is sealed with the new key: drops the old key. Unless it was stored, it is deleted from disk
+    /// when this returns.
     pub fn finish_rotation(&mut self) -> Result<(), SealError> {
         if let Some((path, new_path)) = self.locked_files()? {
             put_in_place(&new_path, &path)
@@ -249,8 +249,7 @@ impl KeyRing {
         Ok(())
     }
 
-    /// The two files, with the lock in hand and holding what this ring holds; nothing if the key is in the
-    /// environment.
+    /// The two files, locked and checked against this ring; `None` if the key is in the environment.
     fn locked_files(&mut self) -> Result<Option<(PathBuf, PathBuf)>, SealError> {
         let Some(former) = &self.former else { return Err(RotationProblem::NotBegun.into()) };
         let KeyHome::File(path) = &self.home else { return Ok(None) };
@@ -266,7 +265,7 @@ impl KeyRing {
     }
 }
 
-/// The file beside that of the key in which a former one is kept.
+/// The file in which an old key is stored.
 fn kept_file(path: &Path, key: KeyId) -> PathBuf {
     with_end(path, &format!(".{key}"))
 }

@@ -1,4 +1,4 @@
-//! The one key everything is sealed with.
+//! The master key.
 
 use std::fmt;
 use std::io;
@@ -9,55 +9,55 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-/// XChaCha20-Poly1305 takes keys of this length.
+/// Key length of XChaCha20-Poly1305.
 pub(super) const KEY_BYTES: usize = 32;
 
-/// Four bytes tell a handful of keys apart, and say nothing about them.
+/// Four bytes distinguish a few keys and reveal nothing about them.
 pub(super) const ID_BYTES: usize = 4;
 
-/// Separates the hash that names a key from every other use of it.
+/// Separates the hash of the key id from other uses of the key.
 const ID_DOMAIN: &[u8] = b"toolroom master key id 1";
 
-/// Key texts come from many programs: padded or not, in either alphabet.
+/// Accepts both alphabets, with or without padding.
 const BASE64: GeneralPurposeConfig =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
 
 /// Characters of 32 bytes in base64, without padding.
 const BASE64_CHARS: usize = 43;
 
-/// A master key. It is wiped from memory when it is dropped, and never shown.
+/// A master key. Wiped from memory when dropped, and never displayed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MasterKey(Zeroizing<[u8; KEY_BYTES]>);
 
-/// Names a key without giving it away: eight hex digits.
+/// Identifies a key without revealing it: eight hex digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyId(pub(super) [u8; ID_BYTES]);
 
 /// Why a text is not a key. The text itself is never repeated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MasterKeyError {
-    /// A key has a fixed length.
+    /// Wrong length.
     #[error("a key is 64 hex digits or 32 bytes in base64; this has {chars} characters")]
     Length {
-        /// What it has, without white space around it.
+        /// Its length without surrounding white space.
         chars: usize,
     },
-    /// Something is in it that belongs to neither notation.
+    /// An invalid character.
     #[error("a key is 64 hex digits or 32 bytes in base64; character {position} belongs to neither")]
     Character {
-        /// Counted from 1.
+        /// Position, counted from 1.
         position: usize,
     },
-    /// Characters and length are right, but its last bits say that something was cut off.
+    /// Length and characters are right, but the last bits show that the text is truncated.
     #[error("a key is 64 hex digits or 32 bytes in base64; this is base64 with something missing")]
     Incomplete,
-    /// Keys are written in ASCII.
+    /// Not ASCII.
     #[error("a key is 64 hex digits or 32 bytes in base64; this is not text")]
     NotText,
 }
 
 impl MasterKey {
-    /// Reads a key as people keep it: 64 hex digits, or 32 bytes in base64. White space around it does not count.
+    /// Parses a key: 64 hex digits, or 32 bytes in base64. Surrounding white space is ignored.
     pub fn parse(text: &str) -> Result<Self, MasterKeyError> {
         let text = text.trim();
         let unpadded = text.trim_end_matches('=');
@@ -74,7 +74,7 @@ impl MasterKey {
         }
         check_characters(unpadded, |byte| byte.is_ascii_alphanumeric() || b"+/-_".contains(&byte))?;
         let alphabet = if unpadded.contains(['-', '_']) { &alphabet::URL_SAFE } else { &alphabet::STANDARD };
-        // The decoder wants room for whole groups.
+        // The decoder needs room for whole groups.
         let mut bytes = Zeroizing::new([0; KEY_BYTES + 1]);
         match GeneralPurpose::new(alphabet, BASE64).decode_slice(unpadded, bytes.as_mut_slice()) {
             Ok(KEY_BYTES) => {
@@ -85,14 +85,14 @@ impl MasterKey {
         }
     }
 
-    /// A new key, from the randomness of the operating system.
+    /// A new random key.
     pub fn generate() -> io::Result<Self> {
         let mut key = Self(Zeroizing::new([0; KEY_BYTES]));
         getrandom::fill(key.0.as_mut_slice())?;
         Ok(key)
     }
 
-    /// The name of this key: the beginning of a hash made for nothing else.
+    /// The id: the beginning of a domain-separated hash.
     #[must_use]
     pub fn id(&self) -> KeyId {
         let hash: [u8; 32] =
@@ -106,7 +106,7 @@ impl MasterKey {
         &self.0
     }
 
-    /// As it is written to a file: hex digits and the end of a line.
+    /// The content of a key file: hex digits and a line break.
     pub(super) fn to_text(&self) -> Zeroizing<String> {
         let mut digits = Zeroizing::new([0; 2 * KEY_BYTES]);
         let mut text = Zeroizing::new(String::with_capacity(2 * KEY_BYTES + 1));
@@ -132,7 +132,7 @@ impl fmt::Debug for MasterKey {
 }
 
 impl KeyId {
-    /// Reads what [`KeyId`] is shown as. `None` if it is something else.
+    /// Parses a displayed [`KeyId`].
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut id = [0; ID_BYTES];

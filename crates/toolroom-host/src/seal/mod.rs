@@ -1,33 +1,33 @@
-//! Texts at rest that only this installation can read: secrets, and the arguments of calls that wait for an answer.
+//! Encrypts data at rest: secrets, and the arguments of parked calls.
 //!
-//! A [`KeyRing`] seals with XChaCha20-Poly1305 under one master key of 32 bytes. The key comes from the variable
-//! `TOOLROOM_MASTER_KEY` or from the file `master.key` in the data folder, which is made when it is first needed.
-//! What is sealed is bound to a *purpose*, such as `secret/local/NAME`: moved to another row, it does not open.
+//! A [`KeyRing`] seals with XChaCha20-Poly1305 under a 32-byte master key. The key comes from the variable
+//! `TOOLROOM_MASTER_KEY` or the file `master.key` in the data folder, which is created when first needed. Sealed data is
+//! bound to a *purpose*, such as `secret/local/NAME`: in another row it does not open.
 //!
-//! It is no vault. Whoever may read the owner's files, or the memory of the process, may read the key. What it
-//! protects is a copy of the database, and a backup without its key.
+//! This is not a vault: a user who can read the owner's files or the memory of the process can read the key. It protects
+//! copies of the database and backups without the key.
 //!
 //! # Changing the key
 //!
-//! The caller re-seals what it stores, so it holds the rotation together:
+//! The caller re-seals its data, so it drives the rotation:
 //!
 //! 1. [`KeyRing::begin_rotation`]: the new key is on disk as `master.key.new`. From now on the ring seals with it
 //!    and opens with both.
-//! 2. In one transaction, everything stored is opened and sealed again.
-//! 3. [`KeyRing::keep_former`], if copies that were made before are to open later: the old key is `master.key.ID`.
-//! 4. [`KeyRing::finish_rotation`]: `master.key.new` takes the place of `master.key`.
+//! 2. In one transaction, all stored data is opened and sealed again.
+//! 3. [`KeyRing::keep_former`], if older copies must stay readable: the old key is stored as `master.key.ID`.
+//! 4. [`KeyRing::finish_rotation`]: `master.key.new` replaces `master.key`.
 //!
-//! Whenever the process dies in between, both keys are on disk and nothing is lost. The next one that loads the ring
-//! sees it in [`KeyRing::rotation`] and repeats the steps: step 1 finds the new key that was begun, and sealing
-//! something twice does no harm.
+//! If the process dies in between, both keys are on disk and nothing is lost. The next process that loads the ring sees
+//! the rotation in [`KeyRing::rotation`] and repeats the steps: step 1 reuses the new key, and re-sealing twice is
+//! harmless.
 //!
-//! With the key in the environment no file is written: the operator sets `TOOLROOM_NEW_MASTER_KEY` beside the other
-//! one, and after step 4 gives its value to `TOOLROOM_MASTER_KEY`.
+//! With the key in the environment no file is written: the operator sets `TOOLROOM_NEW_MASTER_KEY` in addition, and after
+//! step 4 moves its value to `TOOLROOM_MASTER_KEY`.
 //!
-//! A process that loaded its ring before step 1 knows nothing of the new key, and goes on sealing with the old one.
-//! So whoever shares a database keeps the id of the valid key in it, changes it in the transaction of step 2, and
-//! compares it with [`KeyRing::sealing_key`] in the transaction that stores something sealed; if they differ, it
-//! loads the ring and seals again. For the same reason a text under an unknown key is a reason to load again once.
+//! A process that loaded its ring before step 1 does not know the new key and keeps sealing with the old one. So a shared
+//! database stores the id of the valid key, changed in the transaction of step 2 and compared with
+//! [`KeyRing::sealing_key`] in each transaction that stores sealed data; if they differ, the process reloads the ring and
+//! seals again. For the same reason it reloads once when data has an unknown key.
 
 mod envelope;
 mod error;

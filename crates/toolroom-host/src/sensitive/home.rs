@@ -1,18 +1,18 @@
-//! Which folders are homes, by their names.
+//! Recognizes home folders by name.
 
 use std::path::Path;
 
-/// Folders in which every folder is a home.
+/// Folders whose subfolders are home folders.
 const HOMES: [&str; 2] = ["/home", "/var/home"];
 
-/// The same on a drive of Windows, which WSL mounts under its letter.
+/// Home folders on a Windows drive, which WSL mounts by letter.
 const DRIVES: &str = "/mnt";
 const HOMES_OF_A_DRIVE: &str = "users";
 
-/// Root's own home.
+/// Root's home folder.
 const ROOT_HOME: &str = "/root";
 
-/// The part of a place below the home it lies in. `home` is the one of this user.
+/// The part of a path below its home folder. `home` is that of this user.
 pub(crate) fn below_home<'a>(place: &'a Path, home: Option<&Path>) -> Option<&'a Path> {
     if let Some(rest) = home.and_then(|home| place.strip_prefix(home).ok()) {
         return Some(rest);
@@ -27,14 +27,14 @@ pub(crate) fn below_home<'a>(place: &'a Path, home: Option<&Path>) -> Option<&'a
     Some(names.as_path())
 }
 
-/// Whether a folder is a home or one lies in it.
+/// Whether a folder is a home folder or contains one.
 pub(crate) fn holds_a_home(folder: &Path, home: Option<&Path>) -> bool {
     let known = home.into_iter().chain(HOMES.map(Path::new)).chain([Path::new(ROOT_HOME)]);
     let is_above = known.into_iter().any(|known| known.starts_with(folder));
     is_above || is_a_home(folder, home)
 }
 
-/// Whether a folder is a home.
+/// Whether a folder is a home folder.
 pub(crate) fn is_a_home(folder: &Path, home: Option<&Path>) -> bool {
     below_home(folder, home).is_some_and(|rest| rest.as_os_str().is_empty())
 }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_home_and_what_is_above_one_hold_a_home() {
+    fn a_home_and_its_parents_hold_a_home() {
         let home = Some(Path::new("/srv/ann"));
         for folder in ["/srv/ann", "/srv", "/home", "/home/bob", "/root", "/mnt/c/Users/eve", "/"] {
             assert!(holds_a_home(Path::new(folder), home), "{folder}");

@@ -1,7 +1,7 @@
-//! Files that tools and programs are kept from by their names: credentials, and *start files*, which run code for their
-//! owner later (settings of shells, editors, agents, git). One list (`names.txt`) for the file tools and for the sandbox.
+//! Protected files, recognized by name: credentials, and *start files*, which run code for their owner later (settings of
+//! shells, editors, agents, git). The file tools and the sandbox share one list (`names.txt`).
 //!
-//! Where only some files of a name are secret (`server.pem`), the content decides, for the file tools alone.
+//! If only some files of a name are secret (`server.pem`), the file tools also check the content.
 
 mod home;
 mod names;

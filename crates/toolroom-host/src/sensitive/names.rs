@@ -1,19 +1,19 @@
-//! The list, read once, and the questions it answers. Names are compared in lower case.
+//! The list of names. Compared in lower case.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::LazyLock;
 
-/// Private keys of SSH; what belongs to a name may follow (`id_rsa.old`, `id_ed25519_work`).
+/// Private SSH keys; a suffix may follow (`id_rsa.old`, `id_ed25519_work`).
 const SSH_KEYS: [&str; 5] = ["id_dsa", "id_ecdsa", "id_ed25519", "id_rsa", "id_xmss"];
 
-/// Words behind `.env` that say that there is nothing in it yet.
+/// Suffixes of `.env` files without values.
 const BLANK_FORMS: [&str; 10] =
     ["defaults", "dist", "example", "examples", "md", "sample", "schema", "template", "tmpl", "tpl"];
 
 static NAMES: LazyLock<Names> = LazyLock::new(|| Names::read(include_str!("names.txt")));
 
-/// The sections of the list.
+/// The parsed list.
 struct Names {
     credentials: Places,
     credentials_of_a_home: Places,
@@ -27,17 +27,17 @@ struct Names {
     start_file_ends: Vec<&'static str>,
 }
 
-/// What a place is.
+/// The kind of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PathKind {
     File,
     Folder,
 }
 
-/// Who changes a start file.
+/// What changes a start file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChangedBy {
-    /// A tool: also what programs may change in the sandbox is asked about.
+    /// A tool: files that programs may change in the sandbox count too.
     ByTool,
     /// A program in the sandbox.
     ByProgram,
@@ -73,7 +73,7 @@ impl Names {
     }
 }
 
-/// Names in a row, by the last of them.
+/// Path patterns by their last name.
 struct Places(HashMap<&'static str, Vec<&'static str>>);
 
 impl Places {
@@ -89,7 +89,7 @@ impl Places {
         self.0.values().flatten().copied()
     }
 
-    /// The places that these names end in.
+    /// The patterns that match the end of these names.
     fn at_the_end(&self, names: &[String]) -> impl Iterator<Item = &'static str> {
         let places = names.last().and_then(|last| self.0.get(last.as_str()));
         let are_there = |place: &&str| {
@@ -99,24 +99,24 @@ impl Places {
         places.into_iter().flatten().copied().filter(are_there)
     }
 
-    /// Whether these names lead to, or through, a place.
+    /// Whether these names lead to, or through, a listed path.
     fn are_on_the_way(&self, names: &[String]) -> bool {
         prefixes(names).any(|names| self.at_the_end(names).next().is_some())
     }
 
-    /// Whether a place lies in the folder that these names lead to.
+    /// Whether a listed path is inside the folder of these names.
     fn lie_in(&self, names: &[String]) -> bool {
         (0..names.len()).filter_map(|from| names.get(from..)).any(|names| self.lie_at(names))
     }
 
-    /// The same for places that begin with the first name.
+    /// Only for patterns that begin with the first name.
     fn lie_at(&self, names: &[String]) -> bool {
         let folder = names.join("/");
         let is_inside = |place: &str| place.strip_prefix(&folder).is_some_and(|rest| rest.starts_with('/'));
         self.all().any(is_inside)
     }
 
-    /// Whether these names lead to, or through, a place that begins with the first of them.
+    /// Whether these names lead to, or through, a listed path that begins with the first of them.
     fn begin(&self, names: &[String]) -> bool {
         prefixes(names)
             .any(|names| self.at_the_end(names).any(|place| place.split('/').count() == names.len()))
@@ -127,7 +127,7 @@ fn prefixes(names: &[String]) -> impl Iterator<Item = &[String]> {
     (1..=names.len()).filter_map(|end| names.get(..end))
 }
 
-/// The names of a path in lower case. What is not UTF-8 is no name we know, and keeps its place.
+/// The names of a path in lower case. A name that is not UTF-8 matches nothing, but keeps its position.
 pub(crate) fn in_lower_case(path: &Path) -> Vec<String> {
     let names = path.components().filter_map(|part| match part {
         Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
@@ -136,15 +136,15 @@ pub(crate) fn in_lower_case(path: &Path) -> Vec<String> {
     names.collect()
 }
 
-/// Whether these names lead to, or through, a place of credentials. `below_home` are those below a home.
+/// Whether these names lead to, or through, credentials. `below_home` are those below a home folder.
 pub(crate) fn is_credential(names: &[String], below_home: Option<&[String]>, kind: PathKind) -> bool {
     NAMES.credentials.are_on_the_way(names)
         || below_home.is_some_and(|names| NAMES.credentials_of_a_home.begin(names))
         || (kind == PathKind::File && names.last().is_some_and(|name| is_credential_file(name)))
 }
 
-/// How many names make the place of credentials that these names lead to, counted with the home for one of a home. Every
-/// other name than the last is that of a folder.
+/// Number of names up to the credentials on this path, including the home folder if relevant. All but the last are
+/// folders.
 pub(super) fn length_of_place(names: &[String], below_home: Option<&[String]>) -> usize {
     let length = |place: &str| place.split('/').count();
     let anywhere = NAMES.credentials.at_the_end(names).map(length);
@@ -167,19 +167,19 @@ pub(crate) fn is_start_file(names: &[String], below_home: Option<&[String]>, cha
         || (changes == ChangedBy::ByTool && is_for_tools())
 }
 
-/// Whether places of credentials lie in the folder that these names lead to.
+/// Whether credentials are inside the folder of these names.
 pub(crate) fn holds_credentials(names: &[String], below_home: Option<&[String]>) -> bool {
     NAMES.credentials.lie_in(names)
         || below_home.is_some_and(|names| NAMES.credentials_of_a_home.lie_at(names))
 }
 
-/// Whether places of start files lie in the folder that these names lead to.
+/// Whether start files are inside the folder of these names.
 pub(crate) fn holds_start_files(names: &[String], below_home: Option<&[String]>) -> bool {
     NAMES.start_files.lie_in(names)
         || below_home.is_some_and(|names| NAMES.start_files_of_a_home.lie_at(names))
 }
 
-/// Whether a file of that name (in lower case) holds credentials, wherever it lies.
+/// Whether a file of this name (in lower case) holds credentials in any folder.
 fn is_credential_file(name: &str) -> bool {
     let is_ssh_key = |key: &str| {
         let rest = name.strip_prefix(key);
@@ -193,7 +193,7 @@ fn is_credential_file(name: &str) -> bool {
         || is_environment(name)
 }
 
-/// `.env` and its kin (`.env.local`, `.env~`), without blank forms (`.env.example`) and other words (`.envrc`).
+/// `.env` files (`.env.local`, `.env~`), except templates (`.env.example`) and other words (`.envrc`).
 fn is_environment(name: &str) -> bool {
     let Some(rest) = name.strip_prefix(".env") else { return false };
     let is_kin = rest.is_empty() || rest.starts_with(['.', '-', '_', '~']);
@@ -201,16 +201,15 @@ fn is_environment(name: &str) -> bool {
     is_kin && !BLANK_FORMS.contains(&last)
 }
 
-/// Whether a name (in lower case) ends any place of the list, or is that of a credential file: few are, so that only they
-/// need a closer look.
+/// Whether a name (in lower case) ends any listed path, or is a credential file. A fast filter before closer checks.
 pub(super) fn is_worth_a_look(name: &str) -> bool {
     let Names { credentials, credentials_of_a_home, start_files, start_files_of_a_home, .. } = &*NAMES;
     let places = [credentials, credentials_of_a_home, start_files, start_files_of_a_home];
     places.iter().any(|places| places.0.contains_key(name)) || is_credential_file(name)
 }
 
-/// What nothing may appear as in a folder that programs may change: start files, and credentials that other programs obey.
-/// A file such as `.env` may be made.
+/// Files that must not appear in a writable folder: start files, and credentials that other programs obey. Files such as
+/// `.env` may be created.
 pub(crate) fn watched(folder: &Path, is_home: bool) -> Vec<PathBuf> {
     let at_home =
         [&NAMES.credentials_of_a_home, &NAMES.start_files_of_a_home].into_iter().filter(|_| is_home);
@@ -220,12 +219,12 @@ pub(crate) fn watched(folder: &Path, is_home: bool) -> Vec<PathBuf> {
     let mut watched: Vec<PathBuf> =
         places.chain(files).flat_map(|place| rests(place, &around)).map(|rest| folder.join(rest)).collect();
     watched.sort_unstable();
-    // Whatever lies below another one is watched with it.
+    // A path below another one is watched with it.
     watched.dedup_by(|inner, outer| inner.starts_with(outer));
     watched
 }
 
-/// A place as it is written in a folder: whole, and its rest where the folder is the beginning of it.
+/// A listed path relative to a folder: complete, and its rest if the folder is its beginning.
 fn rests<'a>(place: &'a str, around: &[String]) -> Vec<&'a str> {
     let cut = place.match_indices('/').filter_map(|(at, _)| {
         let (above, rest) = (place.get(..at)?, place.get(at + 1..)?);
@@ -240,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_is_in_lower_case_and_names_nothing_twice() {
+    fn the_list_is_in_lower_case_without_duplicates() {
         let list = include_str!("names.txt");
         let lines = list.lines().filter(|line| !line.starts_with('#'));
         let mut section = "";
@@ -260,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_begins_a_place_has_the_rest_of_it_watched() {
+    fn a_folder_that_begins_a_listed_path_watches_its_rest() {
         let watched = watched(Path::new("/home/ann/.config"), false);
         for name in ["fish", "gcloud", ".config/fish", ".npmrc", ".bashrc"] {
             assert!(watched.contains(&Path::new("/home/ann/.config").join(name)), "{name}");

@@ -1,4 +1,4 @@
-//! A look through folders for files of the list, before a program is started that may use these folders.
+//! Scans folders for listed files before a program starts that may use these folders.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io::ErrorKind;
@@ -10,64 +10,64 @@ use super::names::{
     ChangedBy, PathKind, in_lower_case, is_credential, is_start_file, is_worth_a_look, length_of_place,
 };
 
-/// Folders that are looked at. A program is not started in more, as what is in them would be open to it.
+/// Maximum number of folders. With more, a program is not started, because their content would be accessible.
 const MAX_FOLDERS: usize = 50_000;
 
-/// How long a look may take.
+/// Timeout of a scan.
 const MAX_LOOK: Duration = Duration::from_secs(10);
 
-/// Entries of all folders together.
+/// Maximum number of entries of all folders together.
 const MAX_ENTRIES: usize = 1_000_000;
 
-/// Credentials that are hidden: each costs a mount.
+/// Maximum number of hidden credentials: each costs a mount.
 const MAX_CREDENTIALS: usize = 256;
 
-/// Start files that are closed or watched. More are too many.
+/// Maximum number of locked or watched start files.
 const MAX_START_FILES: usize = 512;
 
-/// Credentials that are opened to programs and closed to changes, together with start files that are nearer.
+/// Maximum number of readable, locked credentials and nearer start files together.
 const MAX_OPENED: usize = 64;
 
-/// Folders of packages, which come from elsewhere: no start file in them is the owner's.
+/// Package folders, whose content comes from third parties: start files in them are not the owner's.
 const PACKAGES: [&str; 2] = ["node_modules", "site-packages"];
 
-/// Opens every name of the list.
+/// Matches every name of the list.
 const EVERYTHING: &str = "*";
 
-/// What is looked for.
+/// A scan.
 #[derive(Debug)]
 pub(crate) struct Survey<'a> {
-    /// The home of the user.
+    /// The user's home folder.
     pub(crate) home: Option<&'a Path>,
     /// Credentials that programs may read: names, or several in a row.
     pub(crate) opened: &'a [String],
-    /// Whether credentials can be hidden. They are only told if so.
+    /// Whether credentials can be hidden. Otherwise they are not collected.
     pub(crate) is_hiding: bool,
 }
 
-/// What was found, the nearest first.
+/// The files found, nearest first.
 #[derive(Debug, Default)]
 pub(crate) struct SensitiveFiles {
-    /// Files and folders with credentials, and folders that cannot be looked into.
+    /// Files and folders with credentials, and unreadable folders.
     pub(crate) credentials: Vec<PathBuf>,
-    /// Folders by whose names credentials in them are known.
+    /// Folders whose names identify the credentials in them.
     pub(crate) named_folders: BTreeSet<PathBuf>,
-    /// Files and folders that run code for their owner.
+    /// Start files and folders of them.
     pub(crate) start_files: Vec<PathBuf>,
-    /// Whether there is more than was looked at.
+    /// Whether a limit was exceeded.
     pub(crate) is_cut: bool,
 }
 
 impl Survey<'_> {
-    /// Looks through these folders. What lies in a place of credentials that was named as a whole is open. Blocks.
-    pub(crate) fn of(&self, folders: &BTreeSet<PathBuf>) -> SensitiveFiles {
+    /// Scans these folders. A folder of credentials that was opened by name is open completely. Blocks.
+    pub(crate) fn run(&self, folders: &BTreeSet<PathBuf>) -> SensitiveFiles {
         let mut found = SensitiveFiles::default();
         let mut open: VecDeque<PathBuf> = folders
             .iter()
             .filter(|folder| !self.holds_credentials(folder, PathKind::Folder))
             .cloned()
             .collect();
-        // What lies in another one of them is looked at with that one.
+        // Nested folders are scanned with their parent.
         let inner = |path: &Path| path.ancestors().skip(1).any(|above| folders.contains(above));
         open.retain(|folder| !inner(folder));
         let (mut looked_at, mut entries, began) = (0, 0, now());
@@ -104,7 +104,7 @@ impl Survey<'_> {
         let entries = match std::fs::read_dir(folder) {
             Ok(entries) => entries,
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return,
-            // A program may be able to open it again.
+            // A program may be able to make it readable again.
             Err(_) => return found.credentials.push(folder.to_owned()),
         };
         for entry in entries {
@@ -117,14 +117,14 @@ impl Survey<'_> {
             }
             let path = entry.path();
             if is_known && kind.is_symlink() {
-                // A mount on it would lie on what it leads to. Elsewhere nothing is open that would have to be closed.
+                // A mount on a link would cover its target. Links outside are not accessible anyway.
                 let is_inside =
                     |target: &PathBuf| all.iter().any(|one| target != one && target.starts_with(one));
                 if let Some(target) = path.canonicalize().ok().filter(is_inside) {
                     let kind = if target.is_dir() { PathKind::Folder } else { PathKind::File };
                     let count = found.credentials.len() + found.start_files.len();
                     self.sort(&path, target, kind, found);
-                    // Without the link nothing tells what its target is.
+                    // Without the link the target cannot be recognized.
                     if found.credentials.len() + found.start_files.len() > count {
                         found.start_files.push(path);
                     }
@@ -142,10 +142,10 @@ impl Survey<'_> {
         }
     }
 
-    /// Sorts something by its name. Says whether it is hidden.
+    /// Classifies a path by name. Returns whether it is hidden.
     fn sort(&self, named: &Path, place: PathBuf, kind: PathKind, found: &mut SensitiveFiles) -> bool {
         if self.holds_credentials(named, kind) {
-            // What programs may read they may not change.
+            // Readable credentials are read-only.
             let is_opened = self.is_opened(named);
             let list = if is_opened { &mut found.start_files } else { &mut found.credentials };
             if !is_opened || list.len() < MAX_OPENED {
@@ -172,12 +172,12 @@ impl Survey<'_> {
         is_credential(&names, below.as_deref(), kind)
     }
 
-    /// Whether nothing of the list is kept from programs.
+    /// Whether all names are open to programs.
     pub(crate) fn opens_everything(&self) -> bool {
         self.opened.iter().any(|opened| opened == EVERYTHING)
     }
 
-    /// Whether the owner opens it to programs.
+    /// Whether the configuration opens it to programs.
     fn is_opened(&self, place: &Path) -> bool {
         let names = in_lower_case(place);
         let opened = self.opened.iter().map(|opened| in_lower_case(Path::new(opened)));

@@ -1,41 +1,39 @@
-//! Why a command was not given to a shell.
+//! Errors of shells.
 
 use crate::process::ProcessError;
 
-/// An error of the shells. What a command does wrong is no error here, but its [`super::CommandEnd`].
+/// An error of the shells. The result of a command is its [`super::CommandEnd`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShellError {
-    /// No shell could be started, or nothing is known of its end.
+    /// A shell could not be started, or its end is unknown.
     #[error(transparent)]
     Process(#[from] ProcessError),
-    /// Every shell there may be is at work.
-    #[error("all {most} shells are at work: wait for one of them, or run this without one that lasts")]
+    /// All shells are busy.
+    #[error("all {most} shells are busy: wait for one of them, or run this in a new shell")]
     Full {
-        /// How many there may be.
+        /// The maximum.
         most: usize,
     },
-    /// The conversation's shell was at work for all the time this command had.
-    #[error(
-        "another command of this conversation still runs: wait for it, or run this without the lasting shell"
-    )]
+    /// The conversation's shell was busy for the whole timeout of this command.
+    #[error("another command of this conversation is still running: wait for it, or run this in a new shell")]
     Busy,
-    /// The conversation was closed meanwhile.
+    /// The conversation was closed.
     #[error("the conversation was closed, and its shell with it")]
     Closed,
-    /// No shell can read it.
+    /// The command contains a zero byte.
     #[error("the command holds a zero byte, which no shell can read")]
     ZeroByte,
-    /// It is too long to be typed.
+    /// The command is too long.
     #[error("the command is longer than {max} bytes: put it into a file and run that")]
     TooLong {
-        /// What is possible.
+        /// The maximum.
         max: usize,
     },
-    /// The folder is gone, or may not be entered.
+    /// The folder is missing or not accessible.
     #[error("the shell cannot enter the folder `{folder}`")]
     Folder {
-        /// As it was given.
+        /// As requested.
         folder: String,
     },
 }

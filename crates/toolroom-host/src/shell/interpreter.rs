@@ -1,11 +1,11 @@
-//! Which shell there is.
+//! The installed shell.
 
 use std::ffi::OsString;
 
 use super::script::BASH_LOOP;
 use crate::process::Order;
 
-/// Where shells are; the same everywhere, and no folder of the user's.
+/// Folders of shells; no folder of the user.
 const PLACES: [&str; 3] = ["/bin", "/usr/bin", "/usr/local/bin"];
 
 /// A shell.
@@ -13,12 +13,12 @@ const PLACES: [&str; 3] = ["/bin", "/usr/bin", "/usr/local/bin"];
 pub enum Interpreter {
     /// Bash.
     Bash,
-    /// Whatever shell the system has under this name.
+    /// The system's `sh`.
     Sh,
 }
 
 impl Interpreter {
-    /// Bash where it is installed.
+    /// Bash if installed, otherwise `sh`.
     #[expect(clippy::disallowed_methods, reason = "this is the door: which shell is installed")]
     #[must_use]
     pub fn detect() -> Self {
@@ -35,22 +35,22 @@ impl Interpreter {
         }
     }
 
-    /// The order with this shell as its program, which runs one command and ends.
+    /// The order with this shell as program, for one command.
     #[must_use]
     pub fn once(self, order: Order, command: &str) -> Order {
-        self.told(order, &["-c", command])
+        self.with_arguments(order, &["-c", command])
     }
 
-    /// The order with this shell as its program, which reads its script as it comes.
+    /// The order with this shell as program, for a session.
     pub(super) fn lasting(self, order: Order) -> Order {
         match self {
-            Self::Bash => self.told(order, &["-c", BASH_LOOP]),
-            Self::Sh => self.told(order, &["-s"]),
+            Self::Bash => self.with_arguments(order, &["-c", BASH_LOOP]),
+            Self::Sh => self.with_arguments(order, &["-s"]),
         }
     }
 
-    /// Nothing of the user's own is read first: what a command means depends on its words.
-    fn told(self, mut order: Order, words: &[&str]) -> Order {
+    /// No startup files are read: the meaning of a command depends on its text only.
+    fn with_arguments(self, mut order: Order, words: &[&str]) -> Order {
         let plain: &[&str] = match self {
             Self::Bash => &["--noprofile", "--norc"],
             Self::Sh => &[],

@@ -1,13 +1,12 @@
-//! Shells that live on between commands, each under the supervisor.
+//! Shells that persist between commands, each under the supervisor.
 //!
-//! A shell reads its script from a line, one command at a time, and each command comes with a word that nobody knows
-//! beforehand. When the command is done the shell says that word on the line, with the exit code, its folder and its
-//! state. Commands never see the line: their standard input is empty, and what they print goes through pipes of its
-//! own. So nothing that is printed can be taken for an end, and nobody who holds a pipe open keeps a command from
-//! ending.
+//! A shell reads commands from a socket, one at a time, each with a random word. After each command it writes that word to
+//! the socket, with the exit code, its folder and its state. Commands never see the socket: their standard input is empty,
+//! and their output goes through separate pipes. So output cannot be mistaken for the end of a command, and a process that
+//! keeps a pipe open does not delay the end.
 //!
-//! A command that takes too long is ended with everything it started and with its shell, because a shell that lost one
-//! part of a list would go on with the next. The shell that follows begins in the state from before that command.
+//! A command that times out is ended together with its shell and all its processes, because a shell that lost one command of
+//! a list would continue with the next. The next shell starts in the state before that command.
 
 mod error;
 mod interpreter;

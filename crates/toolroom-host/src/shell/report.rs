@@ -1,4 +1,4 @@
-//! What a shell says when a command is done.
+//! The shell's report at the end of a command.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -6,23 +6,23 @@ use std::path::PathBuf;
 
 use memchr::memmem;
 
-/// A report that is longer is taken without the shell's state.
+/// From a longer report the shell's state is dropped.
 const MAX_BYTES: usize = 512 * 1024;
 
-/// No folder has a longer name.
+/// Longer than any path.
 const MAX_HEADER_BYTES: usize = 16 * 1024;
 
-/// How a command ended, and what the shell is like now.
+/// The result of a command, and the shell's state after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Report {
     pub(super) code: i32,
-    /// `None` if it is gone.
+    /// `None` if the folder was deleted.
     pub(super) folder: Option<PathBuf>,
-    /// A script that makes another shell like this one. `None` if it is too long.
+    /// A script that restores this state in another shell. `None` if it is too long.
     pub(super) state: Option<Vec<u8>>,
 }
 
-/// Finds the report among whatever is on the line.
+/// Finds the report in the bytes of the socket.
 #[derive(Debug)]
 pub(super) struct ReportReader {
     beginning: Vec<u8>,
@@ -34,7 +34,7 @@ pub(super) struct ReportReader {
 
 impl ReportReader {
     /// For the report with this word.
-    pub(super) fn of(word: &str) -> Self {
+    pub(super) fn new(word: &str) -> Self {
         Self {
             beginning: format!("{word} ").into_bytes(),
             ending: format!("\0{word}\0").into_bytes(),
@@ -44,9 +44,9 @@ impl ReportReader {
         }
     }
 
-    /// Takes what came next; the report once it is there.
+    /// Adds bytes; returns the report once it is complete.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Option<Report> {
-        // What was there before has been looked through.
+        // Earlier bytes have been searched.
         let mut new = self.bytes.len().saturating_sub(self.ending.len());
         self.bytes.extend_from_slice(bytes);
         if !self.has_begun {
@@ -76,7 +76,7 @@ impl ReportReader {
         let whole = self.bytes.get(..end)?;
         let mut parts = whole.splitn(3, |byte| *byte == 0);
         let (first, folder, state) = (parts.next()?, parts.next()?, parts.next()?);
-        // What a trap printed may follow.
+        // Output of a trap may follow.
         let code = first.split(|byte| *byte == b'\n').next()?;
         let code = str::from_utf8(code).ok()?.parse().ok()?;
         let folder = folder.strip_suffix(b"\n").filter(|folder| !folder.is_empty());
@@ -99,26 +99,26 @@ mod tests {
     }
 
     #[test]
-    fn it_may_come_in_any_pieces() {
+    fn a_report_may_arrive_in_any_pieces() {
         for size in 1..WHOLE.len() {
-            let mut reading = ReportReader::of("w0");
+            let mut reading = ReportReader::new("w0");
             let reports: Vec<Report> = WHOLE.chunks(size).filter_map(|piece| reading.push(piece)).collect();
             assert_eq!(reports, [expected()], "{size}");
         }
     }
 
     #[test]
-    fn what_has_another_word_is_passed_over() {
-        let mut reading = ReportReader::of("w0");
+    fn a_report_with_another_word_is_skipped() {
+        let mut reading = ReportReader::new("w0");
         assert_eq!(reading.push(b"w1 0\n/\n\0\0w1\0 junk w"), None);
         assert_eq!(reading.push(b"0 3\n\0/a\nb\n\0umask 0022\nx\0w1\0"), None);
-        let mut plain = ReportReader::of("w0");
+        let mut plain = ReportReader::new("w0");
         assert_eq!(plain.push(&[b"w1 0\n\0".as_slice(), WHOLE].concat()), Some(expected()));
     }
 
     #[test]
-    fn a_long_state_is_left_out_and_a_missing_folder_is_none() {
-        let mut reading = ReportReader::of("w0");
+    fn a_long_state_is_dropped_and_a_missing_folder_is_none() {
+        let mut reading = ReportReader::new("w0");
         assert_eq!(reading.push(b"w0 0\ntrapped\n\0\0umask 0"), None);
         for _ in 0..MAX_BYTES / 1000 * 3 {
             assert_eq!(reading.push(&[b'x'; 1000]), None);

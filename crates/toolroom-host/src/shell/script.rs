@@ -1,36 +1,36 @@
-//! What a shell is told, in its own language.
+//! The scripts that control a shell.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use super::interpreter::Interpreter;
 
-/// What bash does all its life: it reads a message from the line, up to a zero byte, and does what it says. Given its
-/// script on standard input instead, it damages its own memory after commands that end within quotes.
+/// The main loop of bash: reads a message up to a zero byte from the socket and evaluates it. With a script on standard
+/// input, bash corrupts its memory after commands that end within quotes.
 pub(super) const BASH_LOOP: &str =
     "while IFS= TMOUT= read -r -d '' __toolroom; do eval \"$__toolroom\"; done";
 
-/// Gives the words that we use their own meaning again, whatever functions a command has made, and keeps its code. An
-/// assignment is no command, so no function is in its way; it makes bash keep to the standard, by which `trap`, `unset`
-/// and `set` are found before any function. Traps go first, as they would run in between.
+/// Restores the builtins we use, even if a command has redefined them as functions, and keeps the exit code. An assignment
+/// cannot be redefined; it enables POSIX mode, in which `trap`, `unset` and `set` take precedence over functions. Traps
+/// are removed first, because they would run in between.
 const BASH_OWN_WORDS: &str = "__toolroom=$? POSIXLY_CORRECT=; trap - DEBUG ERR RETURN; \
     unset -f command eval read set shopt trap unset; unset POSIXLY_CORRECT; \
     command shopt -u expand_aliases inherit_errexit";
 
-/// One command, with a report behind it. Everything is read before any of it runs, so that nothing the command does to
-/// the shell changes how the rest is read.
+/// One command, followed by a report. Everything is parsed before any of it runs, so that the command cannot change how
+/// the rest is parsed.
 ///
-/// While the command runs, the line the script comes from is kept where no program can reach it, and the command has
-/// an empty standard input. Its two streams are put back in place afterwards, should it have closed or moved them.
-/// `8` and `9` hold them meanwhile, unseen by the command.
-pub(super) fn told(
+/// While the command runs, the socket is kept where no program can reach it, and standard input is empty. The output
+/// streams are restored afterwards, in case the command closed or moved them; descriptors `8` and `9` keep them, hidden
+/// from the command.
+pub(super) fn command_script(
     interpreter: Interpreter,
     word: &str,
     command: &[u8],
     variables: &[(String, impl AsRef<OsStr>)],
 ) -> Vec<u8> {
     let mut script = match interpreter {
-        // The message is nobody's business, and `break` and `continue` must not reach the loop around it.
+        // The variable must not be inherited, and `break` and `continue` must not affect the surrounding loop.
         Interpreter::Bash => b"unset __toolroom; { { for _ in 1; do ".to_vec(),
         Interpreter::Sh => b"{ { ".to_vec(),
     };
@@ -40,9 +40,9 @@ pub(super) fn told(
         script.push(b'=');
         script.extend(quoted(value.as_ref().as_bytes()));
         match interpreter {
-            // In front of a command: for its time only.
+            // A prefix assignment: valid for the command only.
             Interpreter::Bash => script.push(b' '),
-            // Other shells keep what stands in front of `eval`.
+            // Other shells keep assignments before `eval`.
             Interpreter::Sh => {
                 script.extend_from_slice(format!("; export {name}; ").as_bytes());
                 tidy.push_str(&format!("unset {name}; "));
@@ -51,7 +51,7 @@ pub(super) fn told(
     }
     script.extend_from_slice(match interpreter {
         Interpreter::Bash => b"eval ",
-        // What cannot be read would end such a shell otherwise.
+        // A syntax error would end such a shell.
         Interpreter::Sh => b"command eval ",
     });
     script.extend(quoted(command));
@@ -70,7 +70,7 @@ pub(super) fn told(
     script
 }
 
-/// One word, whatever is in it.
+/// Quotes any bytes as one word.
 pub(super) fn quoted(text: &[u8]) -> Vec<u8> {
     let mut word = vec![b'\''];
     for byte in text {

@@ -1,4 +1,4 @@
-//! One shell that takes commands until it ends.
+//! One shell session.
 
 use std::ffi::OsString;
 use std::io;
@@ -13,76 +13,76 @@ use tokio_util::sync::CancellationToken;
 use super::error::ShellError;
 use super::interpreter::Interpreter;
 use super::report::{Report, ReportReader};
-use super::script::{quoted, told};
+use super::script::{command_script, quoted};
 use crate::process::{
     CapturedOutput, Cause, Order, ProcessError, ProgramEnd, Running, Status, StdinSocket, Supervisor,
 };
 use crate::sandbox::Confinement;
 
-/// What can be typed at once. The system takes no longer word for a shell that runs one command, either.
+/// Maximum length of a command; also the system's limit for a shell that runs one command.
 const MAX_COMMAND_BYTES: usize = 128 * 1024 - 1;
 
-/// How long a new shell may take before it is ready. One whose state keeps it from answering is given up.
+/// Timeout of a new shell. If its restored state keeps it from answering, it is ended.
 const READY: Duration = Duration::from_secs(5);
 
-/// What a shell is to do.
+/// A command for a shell.
 #[derive(Debug, Clone)]
 pub struct Command {
-    /// As it would be typed.
+    /// The command line.
     pub text: String,
-    /// Where to go first, and to stay.
+    /// Changes the folder first, permanently.
     pub folder: Option<PathBuf>,
-    /// For this command only.
+    /// Environment variables for this command only.
     pub variables: Vec<(String, OsString)>,
-    /// How long it may take.
+    /// Its timeout.
     pub wall: Duration,
-    /// When it has to be done, even if it began late.
+    /// Its deadline, including the time it waits.
     pub until: Instant,
 }
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandEnd {
-    /// It is done, with this code, and its shell waits for the next one.
+    /// It finished with this exit code, and its shell is ready for the next one.
     Done(i32),
-    /// Its shell has ended with it.
+    /// Its shell ended with it.
     ShellEnded(Status, Cause),
-    /// It took too long, and was ended with its shell.
+    /// It timed out, and was ended with its shell.
     OutOfTime,
 }
 
-/// What came of a command.
+/// The result of a command.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// How it ended.
     pub end: CommandEnd,
-    /// Where the shell is, or was when it was last known.
+    /// The last known folder of the shell.
     pub folder: Option<PathBuf>,
-    /// What was printed, also by what earlier commands had left running.
+    /// Standard output, including that of background processes of earlier commands.
     pub stdout: CapturedOutput,
-    /// The same for errors.
+    /// Standard error, likewise.
     pub stderr: CapturedOutput,
 }
 
-/// What the next shell has to know to go on.
+/// The state passed to the next shell.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ShellState {
     pub(super) folder: Option<PathBuf>,
     state: Option<Vec<u8>>,
 }
 
-/// A shell. Dropping it ends it, and everything it started.
+/// A shell. Dropping it ends it with all its processes.
 #[derive(Debug)]
 pub(super) struct Session {
     interpreter: Interpreter,
     running: Running,
     line: StdinSocket,
-    /// What its programs are confined to.
+    /// The confinement of its programs.
     confinement: Option<Confinement>,
 }
 
 impl Command {
-    /// Refuses what no shell could be given.
+    /// Refuses commands that cannot be sent.
     pub(super) fn check(&self) -> Result<(), ShellError> {
         if self.text.len() > MAX_COMMAND_BYTES {
             return Err(ShellError::TooLong { max: MAX_COMMAND_BYTES });
@@ -95,7 +95,7 @@ impl Command {
 }
 
 impl Session {
-    /// Starts one as ordered, like the one that is remembered.
+    /// Starts a shell as ordered, with the stored state.
     pub(super) async fn start(
         supervisor: &Supervisor,
         interpreter: Interpreter,
@@ -113,11 +113,11 @@ impl Session {
         if !first.is_empty() {
             let ready = async {
                 exchange(&mut session.line, interpreter, &first, &[]).await?;
-                // What was remembered may only be in the way of whatever follows it.
+                // The stored state is optional: an error in it must not prevent the start.
                 exchange(&mut session.line, interpreter, b"", &[]).await
             };
             let is_ready = matches!(tokio::time::timeout(READY, ready).await, Ok(Ok(_)));
-            // What had to be said about variables that cannot be set is nobody's business.
+            // Messages about read-only variables are dropped.
             if !is_ready || session.running.turn_page().await.is_none() {
                 return Err(ProcessError::HelperLost);
             }
@@ -125,20 +125,20 @@ impl Session {
         Ok(session)
     }
 
-    /// Whether it takes another command.
+    /// Whether it accepts another command.
     pub(super) fn is_alive(&self) -> bool {
         self.running.ended().is_none()
     }
 
-    /// Whether programs get out where one that is started now would, and read no more. A sandbox that is there cannot be
-    /// given another way, nor hide more.
+    /// Whether its programs have the same network access as those of a new shell, and can read no more. The proxy and the
+    /// hidden files of a running sandbox cannot be changed.
     pub(super) fn fits(&self, order: &Order) -> bool {
         let both = self.confinement.as_ref().zip(order.confinement.as_ref());
         way_out(self.confinement.as_ref()) == way_out(order.confinement.as_ref())
             && both.is_none_or(|(ours, newer)| ours.hides_all_of(newer))
     }
 
-    /// Runs one command. Whoever gives this up must drop the session, too.
+    /// Runs one command. After a cancellation the session must be dropped.
     pub(super) async fn run(
         &mut self,
         command: &Command,
@@ -149,19 +149,19 @@ impl Session {
         if let Some(folder) = &command.folder {
             let entered = self.step(&entering(folder), &[], until, closed).await?;
             match entered {
-                Reply::Reported(Report { code: 0, folder, .. }) => memory.folder = folder,
-                Reply::Reported(_) => {
-                    // What the shell says about it is said better below.
+                SessionReply::Reported(Report { code: 0, folder, .. }) => memory.folder = folder,
+                SessionReply::Reported(_) => {
+                    // The messages of the shell are replaced by better ones below.
                     drop(self.running.turn_page().await);
                     return Err(ShellError::Folder { folder: folder.display().to_string() });
                 }
-                Reply::Ended(..) => {}
+                SessionReply::Ended(..) => {}
             }
         }
         match self.step(command.text.as_bytes(), &command.variables, until, closed).await? {
-            Reply::Reported(report) => {
+            SessionReply::Reported(report) => {
                 let Some((stdout, stderr)) = self.running.turn_page().await else {
-                    // Both at once: it reported, and something ended it.
+                    // Both at once: it reported, and was ended.
                     let ended = self.running.wait().await?;
                     return Ok(outcome(CommandEnd::Done(report.code), report.folder, ended));
                 };
@@ -173,10 +173,10 @@ impl Session {
                     stderr,
                 })
             }
-            Reply::Ended(end, ended) => {
+            SessionReply::Ended(end, ended) => {
                 let folder = memory.folder.clone();
                 if end != CommandEnd::OutOfTime {
-                    // It did so itself, and gets what it wanted: the next shell is a new one.
+                    // The command itself ended the shell; the next shell is a new one.
                     *memory = ShellState::default();
                 }
                 Ok(outcome(end, folder, ended))
@@ -184,24 +184,24 @@ impl Session {
         }
     }
 
-    /// Says one thing to the shell and waits for its report, its end, or the time.
+    /// Sends a message and waits for the report, the end of the shell, or the deadline.
     async fn step(
         &mut self,
         text: &[u8],
         variables: &[(String, OsString)],
         until: Instant,
         closed: &CancellationToken,
-    ) -> Result<Reply, ShellError> {
+    ) -> Result<SessionReply, ShellError> {
         let report = async {
             match exchange(&mut self.line, self.interpreter, text, variables).await {
                 Ok(report) => report,
-                // The shell is gone, or became another program: that one is waited for.
+                // The shell has ended, or executed another program: wait for that one.
                 Err(_) => std::future::pending().await,
             }
         };
         let is_late = tokio::select! {
             biased;
-            report = report => return Ok(Reply::Reported(report)),
+            report = report => return Ok(SessionReply::Reported(report)),
             () = wait(&self.running) => false,
             () = closed.cancelled() => return Err(ShellError::Closed),
             () = tokio::time::sleep_until(until) => true,
@@ -212,7 +212,7 @@ impl Session {
         let ended = self.running.wait().await?;
         let end =
             if is_late { CommandEnd::OutOfTime } else { CommandEnd::ShellEnded(ended.status, ended.cause) };
-        Ok(Reply::Ended(end, ended))
+        Ok(SessionReply::Ended(end, ended))
     }
 }
 
@@ -220,13 +220,13 @@ fn way_out(confinement: Option<&Confinement>) -> Option<&PathBuf> {
     confinement?.proxy.as_ref()
 }
 
-/// What followed on something that was said.
-enum Reply {
+/// The response to a message.
+enum SessionReply {
     Reported(Report),
     Ended(CommandEnd, ProgramEnd),
 }
 
-/// Says one thing and hears the report.
+/// Sends a message and reads the report.
 async fn exchange(
     line: &mut StdinSocket,
     interpreter: Interpreter,
@@ -234,8 +234,8 @@ async fn exchange(
     variables: &[(String, OsString)],
 ) -> io::Result<Report> {
     let word = fresh_word()?;
-    let mut reading = ReportReader::of(&word);
-    line.write_all(&told(interpreter, &word, text, variables)).await?;
+    let mut reading = ReportReader::new(&word);
+    line.write_all(&command_script(interpreter, &word, text, variables)).await?;
     let mut piece = vec![0; 16 * 1024];
     loop {
         match line.read(&mut piece).await? {
@@ -250,7 +250,7 @@ async fn exchange(
 }
 
 async fn wait(running: &Running) {
-    // What it was is asked for afterwards.
+    // The status is read afterwards.
     drop(running.wait().await);
 }
 
@@ -262,7 +262,7 @@ fn entering(folder: &Path) -> Vec<u8> {
     [b"command cd -- ".to_vec(), quoted(folder.as_os_str().as_bytes())].concat()
 }
 
-/// A word that nothing printed can guess.
+/// A random word that output cannot guess.
 fn fresh_word() -> io::Result<String> {
     let mut random = [0; 16];
     getrandom::fill(&mut random)?;

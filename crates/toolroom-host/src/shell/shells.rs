@@ -12,32 +12,32 @@ use super::interpreter::Interpreter;
 use super::session::{Command, Outcome, Session, ShellState};
 use crate::process::{Order, ProcessError, Supervisor};
 
-/// How many there are at most.
-const MOST: usize = 16;
+/// Maximum number of shells.
+const MAX_SHELLS: usize = 16;
 
-/// How long one that nobody uses is kept.
+/// How long an unused shell is kept.
 const IDLE: Duration = Duration::from_secs(30 * 60);
 
-/// One shell for each conversation that uses one, started when it is needed. All end with this.
+/// One shell per conversation, started on first use. Dropping this ends them all.
 #[derive(Debug)]
 pub struct Shells {
     supervisor: Supervisor,
     interpreter: Interpreter,
     most: usize,
-    /// Held only while seats are looked for.
+    /// Locked only to look up entries.
     seats: Mutex<HashMap<String, Arc<ConversationShell>>>,
 }
 
-/// The place of one conversation.
+/// The shell of one conversation.
 #[derive(Debug)]
 struct ConversationShell {
-    /// Held while a command runs: those of one conversation run one after another.
+    /// Held while a command runs: commands of one conversation run one after another.
     shell: tokio::sync::Mutex<Shell>,
     used: Mutex<Instant>,
     closed: CancellationToken,
 }
 
-/// A shell, and what the one after it has to know.
+/// A shell, and the state for its successor.
 #[derive(Debug, Default)]
 struct Shell {
     session: Option<Session>,
@@ -45,34 +45,34 @@ struct Shell {
 }
 
 impl Shells {
-    /// None yet.
+    /// No shells yet.
     #[must_use]
     pub fn new(supervisor: Supervisor, interpreter: Interpreter) -> Self {
-        Self { supervisor, interpreter, most: MOST, seats: Mutex::default() }
+        Self { supervisor, interpreter, most: MAX_SHELLS, seats: Mutex::default() }
     }
 
-    /// The same with room for this many.
+    /// Sets the maximum number of shells.
     #[must_use]
-    pub fn at_most(mut self, most: usize) -> Self {
+    pub fn with_maximum(mut self, most: usize) -> Self {
         self.most = most;
         self
     }
 
-    /// Which shell they are.
+    /// The interpreter.
     #[must_use]
     pub fn interpreter(&self) -> Interpreter {
         self.interpreter
     }
 
-    /// How many conversations have one.
+    /// Number of conversations with a shell.
     #[must_use]
     pub fn count(&self) -> usize {
         self.seats().len()
     }
 
-    /// Runs a command in the shell of a conversation, behind those that wait for it already. A shell that has to be
-    /// started is started as `order` says, but for the program; also one that follows, in the same state, on one whose
-    /// programs had another way to the network or could read what is hidden now. Giving this up ends the command with its shell.
+    /// Runs a command in the shell of a conversation, after those already waiting. Starts a shell as in `order` if needed;
+    /// also replaces one with another proxy or access to files that are hidden now, keeping its state. Cancelling ends the
+    /// command with its shell.
     pub async fn run(
         &self,
         conversation: &str,
@@ -86,7 +86,7 @@ impl Shells {
             () = seat.closed.cancelled() => return Err(ShellError::Closed),
         };
         let mut shell = shell.map_err(|_| ShellError::Busy)?;
-        // Taken out: a shell whose command is given up is dropped with it.
+        // Taken out, so that a cancelled command drops its shell.
         let mut session =
             match shell.session.take().filter(|session| session.is_alive() && session.fits(&order)) {
                 Some(session) => session,
@@ -100,14 +100,14 @@ impl Shells {
         outcome
     }
 
-    /// Ends the shell of a conversation, and whatever runs in it.
+    /// Ends the shell of a conversation with all its processes.
     pub fn close(&self, conversation: &str) {
         if let Some(seat) = self.seats().remove(conversation) {
             seat.closed.cancel();
         }
     }
 
-    /// The conversations that have one.
+    /// The conversations with a shell.
     #[must_use]
     pub fn conversations(&self) -> BTreeSet<String> {
         self.seats().keys().cloned().collect()
@@ -118,13 +118,12 @@ impl Shells {
         if !matches!(started, Err(ProcessError::HelperLost)) {
             return Ok(started?);
         }
-        // It runs and does not answer: perhaps what was remembered keeps it from it.
+        // It runs and does not answer: the restored state may be the cause.
         *memory = ShellState::default();
         Ok(Session::start(&self.supervisor, self.interpreter, order, memory).await?)
     }
 
-    /// The conversation's seat. Where there is none, one is made, if need be in the place of the one that was used
-    /// least recently.
+    /// The entry of the conversation. Creates one if missing, replacing the least recently used one if necessary.
     fn seat(&self, conversation: &str) -> Result<Arc<ConversationShell>, ShellError> {
         let mut seats = self.seats();
         let now = Instant::now();
@@ -152,7 +151,7 @@ impl Shells {
 }
 
 impl ConversationShell {
-    /// Whether nobody runs a command here, or waits to: whoever does holds it, too.
+    /// Whether no command runs or waits here: each holds a reference.
     fn is_free(self: &Arc<Self>) -> bool {
         Arc::strong_count(self) == 1
     }

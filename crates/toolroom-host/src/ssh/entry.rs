@@ -1,22 +1,21 @@
-//! One host, as ssh is told about it.
+//! A host entry of the ssh configuration.
 
 use std::path::Path;
 
 use super::error::SshError;
 
-/// Longer names are nobody's.
+/// Maximum length of a name.
 const MAX_CHARS: usize = 255;
 
-/// Asks the proxy of a sandbox for a connection to `$0` at port `$1` and passes on what is said, without a program that
-/// a machine may lack. What the proxy says against it is shown. A percent sign is doubled, as ssh reads this first.
+/// Connects to `$0` at port `$1` through the sandbox's proxy and relays the data, using only bash. Errors of the proxy are
+/// shown. Percent signs are doubled for ssh.
 const THROUGH_PROXY: &str = "exec 3<>/dev/tcp/127.0.0.1/${HTTPS_PROXY##*:} || exit; \
     printf \"CONNECT %%s:%%s HTTP/1.1\\r\\n\\r\\n\" \"$0\" \"$1\" >&3; read -r _ code _ <&3; \
     while read -r line <&3 && [ ${#line} -gt 1 ]; do :; done; \
     [ \"$code\" = 200 ] || { cat <&3 >&2; exit 1; }; \
     trap : HUP; cat <&3 & exec >&3; cat; kill $!";
 
-/// A host with a name of its own. Every part has been checked: none can be read as an option, a pattern or another
-/// line.
+/// A host with an alias. Every part was checked, so that ssh cannot read it as an option, a pattern or another line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostEntry {
     alias: String,
@@ -27,10 +26,10 @@ pub struct HostEntry {
 }
 
 impl HostEntry {
-    /// A host under a name.
+    /// A host with an alias.
     pub fn new(alias: &str, hostname: &str) -> Result<Self, SshError> {
         check("alias", alias, |char| matches!(char, '.' | '_' | '-'))?;
-        // Colons and a percent sign for addresses of version 6.
+        // Colons and a percent sign for IPv6 addresses.
         check("hostname", hostname, |char| matches!(char, '.' | '_' | '-' | ':' | '%'))?;
         if hostname.contains("%%") || hostname.ends_with('%') {
             return Err(SshError::Refused { field: "hostname", problem: "is no name or address" });
@@ -44,14 +43,14 @@ impl HostEntry {
         })
     }
 
-    /// Who logs in.
+    /// Sets the user.
     pub fn with_user(mut self, user: &str) -> Result<Self, SshError> {
         check("user", user, |char| matches!(char, '.' | '_' | '-' | '@'))?;
         self.user = Some(user.to_owned());
         Ok(self)
     }
 
-    /// Another port than 22.
+    /// Sets the port.
     pub fn with_port(mut self, port: u16) -> Result<Self, SshError> {
         if port == 0 {
             return Err(SshError::Refused { field: "port", problem: "is 0, which is no port" });
@@ -60,13 +59,13 @@ impl HostEntry {
         Ok(self)
     }
 
-    /// The file of the key. Relative names begin in the folder of the configuration.
+    /// Sets the key file. Relative names start in the folder of the configuration.
     pub fn with_identity_file(mut self, file: &str) -> Result<Self, SshError> {
         let refused = |problem| Err(SshError::Refused { field: "identity_file", problem });
         if file.is_empty() || file.chars().count() > MAX_CHARS {
             return refused("is empty or longer than 255 characters");
         }
-        // Quotes, variables and placeholders mean something to ssh.
+        // Quotes, variables and placeholders have a meaning for ssh.
         if file.chars().any(|char| char.is_control() || matches!(char, '"' | '\'' | '\\' | '$' | '%' | '`')) {
             return refused("holds a character that means something to ssh; rename the file");
         }
@@ -77,31 +76,31 @@ impl HostEntry {
         Ok(self)
     }
 
-    /// Its name.
+    /// The alias.
     #[must_use]
     pub fn alias(&self) -> &str {
         &self.alias
     }
 
-    /// Where it is.
+    /// The host name or address.
     #[must_use]
     pub fn hostname(&self) -> &str {
         &self.hostname
     }
 
-    /// The port that is spoken to.
+    /// The port.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port.unwrap_or(22)
     }
 
-    /// The host as a proxy is told about it, and as ssh is told to say it.
+    /// The host in the form used for the proxy and for ssh.
     fn spoken(&self) -> String {
         let host = self.hostname.replace('%', "%%");
         if host.contains(':') { format!("[{host}]") } else { host }
     }
 
-    /// The name its keys are known under.
+    /// The name its key is stored under.
     pub(super) fn known_as(&self) -> String {
         match self.port {
             None | Some(22) => self.hostname.clone(),
@@ -109,12 +108,12 @@ impl HostEntry {
         }
     }
 
-    /// The block of this host in a configuration in `folder`. Connections are not shared: whoever ends one must not end
+    /// The block of this host in a configuration in `folder`. Connections are not shared, so that ending one does not end
     /// another.
     pub(super) fn block(&self, folder: &Path) -> String {
         let mut block = format!("{}Host {}\n", self.mark(">>>"), self.alias);
         let mut add = |name: &str, value: &str| block.push_str(&format!("    {name} {value}\n"));
-        // A percent sign is doubled, as it would begin a placeholder.
+        // Percent signs are doubled, because they begin placeholders.
         add("HostName", &self.hostname.replace('%', "%%"));
         if let Some(user) = &self.user {
             add("User", user);
@@ -132,16 +131,16 @@ impl HostEntry {
         add("ServerAliveInterval", "30");
         add("ServerAliveCountMax", "3");
         add("ControlMaster", "no");
-        // Only where there is no other way: in a sandbox.
+        // The proxy command applies only inside a sandbox.
         block.push_str(&format!("Match originalhost {} exec \"test $HTTPS_PROXY\"\n", self.alias));
         block.push_str(&format!("    ProxyCommand bash -c '{THROUGH_PROXY}' \"{}\" %p\n", self.spoken()));
-        // What others wrote behind it is not about this host alone.
+        // Resets the scope: what follows in the file is not about this host only.
         block.push_str("Match all\n");
         block.push_str(&self.mark("<<<"));
         block
     }
 
-    /// The configuration with this host's block in it, in the place of the one that was there.
+    /// Adds or replaces this host's block in the configuration.
     pub(super) fn put_into(&self, config: &str, folder: &Path) -> String {
         let (begin, end) = (self.mark(">>>"), self.mark("<<<"));
         let found = config
@@ -155,7 +154,7 @@ impl HostEntry {
         let block = self.block(folder);
         match old {
             Some((before, after)) => format!("{before}{block}{after}"),
-            // In front: of two that fit, ssh takes the first.
+            // At the start: ssh uses the first match.
             None => format!("{block}{config}"),
         }
     }
@@ -166,13 +165,13 @@ impl HostEntry {
     }
 }
 
-/// Plain words of letters, digits and a few signs, which begin with a letter or digit.
+/// Checks for letters, digits and a few signs, beginning with a letter or digit.
 fn check(field: &'static str, text: &str, is_sign: impl Fn(char) -> bool) -> Result<(), SshError> {
     let refused = |problem| Err(SshError::Refused { field, problem });
     if text.is_empty() || text.len() > MAX_CHARS {
         return refused("is empty or longer than 255 characters");
     }
-    // `::1` begins with its sign.
+    // `::1` begins with a sign.
     if !text.starts_with(|char: char| char.is_ascii_alphanumeric() || char == ':' && is_sign(':')) {
         return refused("has to begin with a letter or digit");
     }
@@ -183,7 +182,7 @@ fn check(field: &'static str, text: &str, is_sign: impl Fn(char) -> bool) -> Res
     }
 }
 
-/// A path as ssh reads one. A percent sign would begin a placeholder.
+/// Quotes a path for ssh. A percent sign would begin a placeholder.
 fn quoted(path: &Path) -> String {
     format!("\"{}\"", path.display().to_string().replace('%', "%%"))
 }

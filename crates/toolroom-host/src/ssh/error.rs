@@ -1,4 +1,4 @@
-//! Why a host is not configured.
+//! Errors of the ssh configuration.
 
 use std::io;
 
@@ -6,23 +6,23 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SshError {
-    /// It would mean something else to ssh.
+    /// A value would have another meaning for ssh.
     #[error("`{field}` {problem}")]
     Refused {
-        /// Which part.
+        /// The field.
         field: &'static str,
-        /// What is wrong with it.
+        /// The problem.
         problem: &'static str,
     },
-    /// A file of the configuration is not what it should be.
+    /// A file of the configuration is invalid.
     #[error("`{file}` cannot be used: it is no plain text file of less than {max} bytes")]
     NotAFile {
         /// Its name.
         file: &'static str,
-        /// How long it may be.
+        /// The maximum size.
         max: usize,
     },
-    /// The system refused.
+    /// A system error.
     #[error("the ssh configuration cannot be written")]
     Io(#[from] io::Error),
 }

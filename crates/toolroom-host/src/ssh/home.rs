@@ -1,4 +1,4 @@
-//! The files of the configuration.
+//! The files of the ssh configuration.
 
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -16,47 +16,47 @@ use crate::owner::give_file;
 use crate::regular_file::{Links, RegularFile, RegularFileError};
 use crate::sandbox::make_home;
 
-/// The configuration itself.
+/// The configuration file.
 const CONFIG: &str = "config";
 
 /// The public keys of hosts.
 pub(super) const KNOWN_HOSTS: &str = "known_hosts";
 
-/// Longer files are not ours.
+/// Maximum size of our files.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// The ssh configuration in a home of its own, which is nobody's real one. Programs may be able to write there, so no
-/// link is followed.
+/// The ssh configuration in the home folder of commands, never the user's own. Programs may be able to write there, so
+/// links are not followed.
 #[derive(Debug)]
 pub struct SshHome {
     folder: PathBuf,
-    /// One change after another.
+    /// Serializes changes.
     changing: Mutex<()>,
 }
 
 /// What was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangedFiles {
-    /// The block of the host.
+    /// The host's block.
     pub config: bool,
     /// The line with its key.
     pub known_hosts: bool,
 }
 
 impl SshHome {
-    /// Of this home. Nothing is made yet.
+    /// In this home folder. Creates nothing yet.
     #[must_use]
     pub fn new(home: &Path) -> Self {
         Self { folder: home.join(".ssh"), changing: Mutex::default() }
     }
 
-    /// Where the configuration is.
+    /// The path of the configuration.
     #[must_use]
     pub fn config(&self) -> PathBuf {
         self.folder.join(CONFIG)
     }
 
-    /// Makes a host known under its name to programs that work in this workspace. Once more changes nothing. Blocks.
+    /// Configures a host for programs of this workspace. Idempotent. Blocks.
     pub fn configure(
         &self,
         entry: &HostEntry,
@@ -68,7 +68,7 @@ impl SshHome {
             make_home(folder, workspace)?;
         }
         let folder = self.open()?;
-        // The key first: a host that can be reached is one whose key is known.
+        // The key first: a reachable host always has a known key.
         let known_hosts = match key {
             Some(key) => change(&folder, KNOWN_HOSTS, |known| key.put_into(known))?,
             None => false,
@@ -84,7 +84,7 @@ impl SshHome {
     }
 }
 
-/// Changes one file, if there is something to change.
+/// Changes one file, if the content differs.
 fn change(folder: &OwnedFd, name: &'static str, edit: impl FnOnce(&str) -> String) -> Result<bool, SshError> {
     let path = PathBuf::from(format!("/proc/self/fd/{}/{name}", folder.as_raw_fd()));
     let not_a_file = || SshError::NotAFile { file: name, max: MAX_BYTES };

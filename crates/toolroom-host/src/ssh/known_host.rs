@@ -1,4 +1,4 @@
-//! One line of a `known_hosts` file.
+//! A line of `known_hosts`.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::entry::HostEntry;
 use super::error::SshError;
 
-/// Kinds of keys that hosts have.
+/// Types of host keys.
 const KINDS: [&str; 7] = [
     "ecdsa-sha2-nistp256",
     "ecdsa-sha2-nistp384",
@@ -17,17 +17,17 @@ const KINDS: [&str; 7] = [
     "ssh-rsa",
 ];
 
-/// Longer than any key of these kinds.
+/// Longer than any key of these types.
 const MAX_BYTES: usize = 4_096;
 
-/// The public key of one host, checked to be that and nothing else.
+/// The validated public key of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownHost {
     line: String,
 }
 
 impl KnownHost {
-    /// The key of `entry`, from a line as `ssh-keyscan` prints it.
+    /// Parses the key of `entry` from a line of `ssh-keyscan`.
     pub fn parse(line: &str, entry: &HostEntry) -> Result<Self, SshError> {
         let refused = |problem| Err(SshError::Refused { field: "known_host_line", problem });
         let line = line.trim_end_matches(['\r', '\n']);
@@ -47,7 +47,7 @@ impl KnownHost {
         if !KINDS.contains(kind) {
             return refused("has a kind of key that no host uses");
         }
-        // The key says its kind once more, behind four bytes of length.
+        // The key repeats its type after four bytes of length.
         let is_key = STANDARD.decode(key).is_ok_and(|bytes| {
             let length = u32::try_from(kind.len()).unwrap_or(u32::MAX).to_be_bytes();
             bytes
@@ -60,7 +60,7 @@ impl KnownHost {
         Ok(Self { line: format!("{hosts} {kind} {key}") })
     }
 
-    /// The file with this line in it. A line that is there stays.
+    /// Adds the line to the file, unless it is already there.
     pub(super) fn put_into(&self, known: &str) -> String {
         if known.lines().any(|line| line == self.line) {
             return known.to_owned();

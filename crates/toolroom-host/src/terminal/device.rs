@@ -1,4 +1,4 @@
-//! A terminal somebody sits at.
+//! An interactive terminal.
 
 use std::io::{self, IsTerminal};
 use std::os::fd::{AsFd, OwnedFd};
@@ -9,39 +9,37 @@ use rustix::io::Errno;
 use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
 use zeroize::Zeroizing;
 
-use super::key::{Byte, Key, KeyTimeout, Paste, next_key};
+use super::key::{Byte, Key, KeyTimeout, Paste, Stroke, next_key, next_stroke};
 use super::quiet_mode::QuietMode;
-use super::stroke::{Stroke, next_stroke};
 
-/// How long the rest of a key's sequence may take, over a slow line too. Nobody notices it after Escape.
+/// Timeout for the rest of a key's sequence, also over slow lines. Unnoticeable after Escape.
 const SEQUENCE: Duration = Duration::from_millis(100);
 
-/// How long a paste may pause, over a slow line too, before it counts as cut off.
+/// Maximum pause within a paste, also over slow lines.
 const PASTE: Duration = Duration::from_secs(1);
 
-/// No line people type is longer. A hidden one takes this much room at once, so that it is never copied to a larger
-/// one, which would leave a part of it in memory.
+/// Maximum line length. A hidden line reserves this much at once, so that it is never copied to a larger buffer, which
+/// would leave a part of it in memory.
 const MAX_LINE_BYTES: usize = 64 * 1_024;
 
-/// A terminal that can be asked and answered: what is typed comes from standard input, and what is shown goes to
-/// standard error.
+/// An interactive terminal: reads from standard input and writes to standard error.
 #[derive(Debug)]
 pub struct Terminal {
     input: OwnedFd,
     screen: OwnedFd,
 }
 
-/// How much fits on a terminal.
+/// The size of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
-    /// Characters in a line.
+    /// Characters per line.
     pub columns: u16,
     /// Lines.
     pub rows: u16,
 }
 
 impl Terminal {
-    /// The terminal of this process; `None` where nobody sits at one, because input or messages go elsewhere.
+    /// The terminal of this process; `None` if input or messages are redirected.
     #[must_use]
     pub fn open() -> Option<Self> {
         let (input, screen) = (io::stdin(), io::stderr());
@@ -56,46 +54,46 @@ impl Terminal {
         Self { input, screen }
     }
 
-    /// Its size; `None` when it does not know.
+    /// Its size; `None` if unknown.
     #[must_use]
     pub fn size(&self) -> Option<Size> {
         let size = tcgetwinsize(&self.screen).ok()?;
         (size.ws_col > 0 && size.ws_row > 0).then_some(Size { columns: size.ws_col, rows: size.ws_row })
     }
 
-    /// Throws away what was typed before it was asked for. A question of weight must not be answered by a key that
-    /// was meant for something else.
+    /// Discards input typed in advance. An important question must not be answered by a key that was meant for something
+    /// else.
     pub fn discard_typed_ahead(&mut self) -> io::Result<()> {
         tcflush(&self.input, QueueSelector::IFlush).map_err(io::Error::from)
     }
 
-    /// Keeps keys unseen between two looks for one, too: for whoever has something to do meanwhile.
+    /// Reads keys unechoed also between two reads: for callers that work meanwhile.
     pub fn quiet(&mut self) -> io::Result<QuietMode> {
         QuietMode::begin(self.input.as_fd())
     }
 
-    /// Keeps what is typed from being shown between lines of ours, and Ctrl-C a signal.
+    /// Disables echo between our lines; Ctrl-C stays a signal.
     pub fn unechoed(&mut self) -> io::Result<QuietMode> {
         QuietMode::begin_stoppable(self.input.as_fd())
     }
 
-    /// The next key, without showing it; `None` when none was pressed in time. What a terminal says is pasted is no key.
+    /// Reads a key without echo; `None` on timeout. Pasted text does not count as keys.
     pub fn read_key(&mut self, timeout: Duration) -> io::Result<Option<Key>> {
         let deadline = now().checked_add(timeout);
         let _quiet = QuietMode::begin(self.input.as_fd())?;
         self.key_until(deadline, Paste::Swallowed)
     }
 
-    /// Whether a whole line, or the end of input, came in time: then [`Terminal::read_line`] has it without waiting.
+    /// Whether a line, or the end of input, arrives in time: then [`Terminal::read_line`] does not block.
     pub fn has_line(&mut self, timeout: Duration) -> io::Result<bool> {
         self.is_ready_until(now().checked_add(timeout))
     }
 
-    /// A line, shown and edited as the terminal does it; `None` at the end of input.
+    /// Reads a line with the terminal's own echo and editing; `None` at the end of input.
     pub fn read_line(&mut self) -> io::Result<Option<String>> {
         let mut line = Vec::new();
         loop {
-            // Byte by byte: what comes after the line is somebody else's.
+            // Byte by byte: the bytes after the line are for other readers.
             match self.byte_until(None)? {
                 Byte::Got(b'\n') => break,
                 Byte::Got(_) if line.len() == MAX_LINE_BYTES => return Err(too_long()),
@@ -108,15 +106,15 @@ impl Terminal {
         Ok(Some(line))
     }
 
-    /// A line that is not shown, for secrets; `None` at the end of input. Ctrl-C is an error of kind
-    /// [`io::ErrorKind::Interrupted`]. It may be longer than a shown one: no terminal cuts it. Several lines at once
-    /// are an error of kind [`io::ErrorKind::InvalidData`].
+    /// Reads a hidden line, for secrets; `None` at the end of input. Ctrl-C is an [`io::ErrorKind::Interrupted`] error. It
+    /// may be longer than an echoed line, because the terminal does not limit it. Several lines at once are an
+    /// [`io::ErrorKind::InvalidData`] error.
     pub fn read_hidden_line(&mut self) -> io::Result<Option<Zeroizing<String>>> {
         let line = {
             let _quiet = QuietMode::begin(self.input.as_fd())?;
             self.hidden_line()
         };
-        // The key that ended it was not shown either.
+        // The Return key was not echoed either.
         rustix::io::write(&self.screen, b"\n")?;
         line
     }
@@ -143,8 +141,8 @@ impl Terminal {
         }
     }
 
-    /// Reads what comes at once behind the end of a hidden line, and says whether that is more than another end. Nobody
-    /// types so fast: it belongs to what was pasted, and the shell would show it, and obey it.
+    /// Discards input directly after a hidden line, and returns whether it was more than another line break. It must be part
+    /// of a paste, which the shell would otherwise show and execute.
     fn swallow_rest(&self) -> io::Result<bool> {
         let mut is_more = false;
         loop {
@@ -157,17 +155,17 @@ impl Terminal {
     }
 
     fn key_until(&self, deadline: Option<Instant>, paste: Paste) -> io::Result<Option<Key>> {
-        next_key(paste, |patience| match patience {
+        next_key(paste, |time_limit| match time_limit {
             KeyTimeout::Person => self.byte_until(deadline),
             KeyTimeout::Machine => self.byte_until(now().checked_add(SEQUENCE)),
             KeyTimeout::Paste => self.byte_until(now().checked_add(PASTE)),
         })
     }
 
-    /// The next thing somebody does who writes a text; `None` when that was nothing in time. Only in a quiet mode.
+    /// The next stroke of the editor; `None` on timeout. Only in quiet mode.
     pub(super) fn stroke(&self, timeout: Duration) -> io::Result<Option<Stroke>> {
         let deadline = now().checked_add(timeout);
-        next_stroke(|patience| match patience {
+        next_stroke(|time_limit| match time_limit {
             KeyTimeout::Person => self.byte_until(deadline),
             KeyTimeout::Machine => self.byte_until(now().checked_add(SEQUENCE)),
             KeyTimeout::Paste => self.byte_until(now().checked_add(PASTE)),
@@ -194,7 +192,7 @@ impl Terminal {
             }
             let mut byte = [0];
             match rustix::io::read(&self.input, &mut byte) {
-                // The second is what a terminal says that was hung up.
+                // A terminal reports a hangup with the second.
                 Ok(0) | Err(Errno::IO) => return Ok(Byte::End),
                 Ok(_) => return Ok(Byte::Got(u8::from_ne_bytes(byte))),
                 Err(Errno::INTR | Errno::AGAIN) => {}
@@ -203,11 +201,11 @@ impl Terminal {
         }
     }
 
-    /// Waits until there is something to read. As long as the terminal edits lines, that is a whole one.
+    /// Waits for input. While the terminal edits lines, that is a whole line.
     fn is_ready_until(&self, deadline: Option<Instant>) -> io::Result<bool> {
         loop {
             let left = deadline.map(|deadline| deadline.saturating_duration_since(now()));
-            // A span beyond what the system can count is as good as none.
+            // A timeout beyond the system's range means none.
             let left = left.and_then(|left| Timespec::try_from(left).ok());
             match poll(&mut [PollFd::new(&self.input, PollFlags::IN)], left.as_ref()) {
                 Err(Errno::INTR) => {}

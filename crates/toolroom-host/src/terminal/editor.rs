@@ -1,78 +1,77 @@
-//! A text that a person writes at the terminal, with the keys they know from their shell.
+//! A line editor with the usual shell keys.
 
 use std::io;
 use std::time::Duration;
 
 use super::device::{Size, Terminal};
-use super::key::Key;
+use super::key::{Key, Stroke};
 use super::layout::Layout;
 use super::sequence::Move;
-use super::stroke::Stroke;
 use super::text::Text;
 
-/// Between two looks at what else has happened.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Interval between checks for other events.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Of a terminal that does not know its size.
+/// Used if the terminal does not know its size.
 const USUAL: Size = Size { columns: 80, rows: 24 };
 
-/// What is pasted comes in brackets, so that its line ends send nothing.
+/// Bracketed paste, so that pasted line breaks do not submit.
 const BRACKETS_ON: &str = "\x1b[?2004h";
 const BRACKETS_OFF: &str = "\x1b[?2004l";
 
-/// What somebody wrote.
+/// The result of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditorOutcome {
-    /// A text, of one line or several.
+    /// A text of one or more lines.
     Text(String),
-    /// Ctrl-C. What was written is gone; says whether there was something.
+    /// Ctrl-C. The text was discarded; the flag says whether there was one.
     Interrupted(bool),
-    /// Ctrl-D, or the terminal went away.
+    /// Ctrl-D, or the terminal was closed.
     End,
-    /// The caller wants nothing more.
+    /// Stopped by the caller.
     Stopped,
 }
 
-/// Lets a person write texts, and bring back earlier ones.
+/// An editor with a history.
 #[derive(Debug, Default)]
 pub struct Editor {
     /// Oldest first.
     earlier: Vec<String>,
-    /// What was taken away last, for Ctrl-Y.
+    /// The last deleted text, for Ctrl-Y.
     taken: String,
 }
 
-/// One text while it is written.
+/// The state of an edit.
 struct Writing<'a> {
     terminal: &'a Terminal,
     prompt: &'a str,
     text: Text,
-    /// Which of the earlier texts is shown, counted from the oldest; none behind the last.
+    /// Index of the shown history entry, from the oldest; the length for the new text.
     place: usize,
-    /// What was written before others were looked at.
+    /// The new text, while history entries are shown.
     own: String,
-    /// What Ctrl-R looks for.
+    /// The search text of Ctrl-R.
     sought: Option<String>,
     drawn: Option<Layout>,
-    /// Whether the next drawing begins on an empty screen.
+    /// Whether the next drawing starts on an empty screen.
     clear: bool,
 }
 
 impl Editor {
-    /// An editor that knows these texts, oldest first.
+    /// An editor with this history, oldest first.
     #[must_use]
     pub fn new(earlier: Vec<String>) -> Self {
         Self { earlier, taken: String::new() }
     }
 
-    /// Adds a text to those that can be brought back.
+    /// Adds a text to the history.
     pub fn remember(&mut self, text: &str) {
         if self.earlier.last().is_none_or(|last| last != text) {
             self.earlier.push(text.to_owned());
         }
     }
 
-    /// Lets somebody write until Return, unless `is_stopped` says otherwise before that.
+    /// Edits until Return, or until `is_stopped`.
     pub fn read(
         &mut self,
         terminal: &mut Terminal,
@@ -90,8 +89,7 @@ impl Editor {
         written
     }
 
-    /// The same at a terminal that can only take lines, or for somebody who is read to what is on the screen: nothing is
-    /// drawn, and the terminal itself edits.
+    /// For dumb terminals and screen readers: draws nothing, the terminal edits lines itself.
     pub fn read_lines(
         &mut self,
         terminal: &mut Terminal,
@@ -99,7 +97,7 @@ impl Editor {
     ) -> io::Result<EditorOutcome> {
         let mut text = Text::default();
         loop {
-            while !terminal.has_line(LOOK_EVERY)? {
+            while !terminal.has_line(POLL_INTERVAL)? {
                 if is_stopped() {
                     return Ok(EditorOutcome::Interrupted(!text.is_empty()));
                 }
@@ -119,7 +117,7 @@ impl Editor {
     ) -> io::Result<EditorOutcome> {
         writing.draw()?;
         loop {
-            let Some(stroke) = writing.terminal.stroke(LOOK_EVERY)? else {
+            let Some(stroke) = writing.terminal.stroke(POLL_INTERVAL)? else {
                 if is_stopped() {
                     return Ok(EditorOutcome::Stopped);
                 }
@@ -203,7 +201,7 @@ impl Editor {
         }
     }
 
-    /// Shows an earlier text, or, behind the last one, what was written before.
+    /// Shows a history entry or, after the last one, the new text.
     fn show(&self, writing: &mut Writing<'_>, place: Option<usize>) {
         let Some(place) = place.filter(|place| *place <= self.earlier.len()) else { return };
         if writing.place == self.earlier.len() {
@@ -214,7 +212,7 @@ impl Editor {
         writing.place = place;
     }
 
-    /// Shows the next older text in which what is written stands.
+    /// Shows the next older entry that contains the search text.
     fn seek(&self, writing: &mut Writing<'_>) {
         let sought = writing.sought.take().unwrap_or_else(|| writing.text.whole());
         let mut older = self.earlier.iter().take(writing.place);
@@ -225,7 +223,7 @@ impl Editor {
 }
 
 impl Writing<'_> {
-    /// Puts the text on the screen, in the place of what was there.
+    /// Draws the text in place of the previous drawing.
     fn draw(&mut self) -> io::Result<()> {
         let Size { columns, rows } = self.terminal.size().unwrap_or(USUAL);
         let (columns, rows) = (usize::from(columns), usize::from(rows));
@@ -249,7 +247,7 @@ impl Writing<'_> {
         self.terminal.draw(&shown)
     }
 
-    /// Leaves the text on the screen and goes below it.
+    /// Leaves the text on the screen and moves below it.
     fn finish(&mut self) -> io::Result<()> {
         let below = self.drawn.as_ref().map_or(0, |drawn| drawn.rows.len() - 1 - drawn.cursor.0);
         self.terminal.draw(&format!("{}\r\n{BRACKETS_OFF}", "\n".repeat(below)))

@@ -22,7 +22,7 @@ fn write(editor: &mut Editor, typed: &str) -> (EditorOutcome, String) {
     (written, all(&pair.person))
 }
 
-/// Everything that is shown on a terminal nobody holds any more.
+/// Everything shown on a terminal whose other end is closed.
 fn all(person: &OwnedFd) -> String {
     let mut seen = Vec::new();
     let mut buffer = [0; 4_096];

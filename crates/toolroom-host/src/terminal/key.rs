@@ -1,14 +1,14 @@
-//! What a key sends, and what it means.
+//! Keys and their bytes.
 
 use std::io;
 
-use super::sequence::{ESCAPE, Sequence, continuations, eight_bit, escaped, skip_paste};
+use super::sequence::{ESCAPE, Move, Sequence, continuations, eight_bit, escaped, read_paste, skip_paste};
+use super::text::MAX_BYTES;
 
-/// A key that was pressed. Those that send a sequence, such as the arrows, are swallowed: read as letters, they would
-/// answer questions.
+/// A pressed key. Keys that send sequences, such as arrows, are skipped: read as letters, they would answer questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
-    /// A character, among them space and tab.
+    /// A character, including space and tab.
     Char(char),
     /// Return.
     Enter,
@@ -18,51 +18,51 @@ pub enum Key {
     Escape,
     /// Ctrl-C, or Ctrl-\.
     Interrupt,
-    /// Ctrl-D, or the terminal went away.
+    /// Ctrl-D, or the terminal was closed.
     EndOfInput,
-    /// Another letter together with Ctrl.
+    /// Another letter with Ctrl.
     Control(char),
 }
 
-/// What came from the terminal.
+/// A result of reading a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Byte {
     Got(u8),
-    /// Nothing, in the time there was.
+    /// Timeout.
     Nothing,
-    /// Nothing, for ever.
+    /// The end of input.
     End,
 }
 
 /// How long to wait for a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyTimeout {
-    /// A person may press a key.
+    /// As long as the caller waits for a key.
     Person,
-    /// The rest of what one key sends comes at once.
+    /// The rest of a key's sequence, which follows at once.
     Machine,
-    /// The rest of a paste may come in pieces.
+    /// The rest of a paste, which may come in chunks.
     Paste,
 }
 
-/// What becomes of pasted text.
+/// How pasted text is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Paste {
-    /// It is as good as typed.
+    /// Like typed text.
     Taken,
-    /// It was meant for something else than a question.
+    /// Ignored: it was not meant for a question.
     Swallowed,
 }
 
-/// Bytes as they come.
+/// A source of bytes.
 pub(super) trait Bytes {
-    fn next(&mut self, patience: KeyTimeout) -> io::Result<Byte>;
+    fn next(&mut self, time_limit: KeyTimeout) -> io::Result<Byte>;
 
-    /// Gives back the last byte, which belongs to what comes next.
+    /// Puts back the last byte, which belongs to the next key.
     fn put_back(&mut self, byte: u8);
 }
 
-/// Bytes from a function, and the one that was put back.
+/// Bytes from a function, with one put back.
 pub(super) struct ByteSource<F> {
     read: F,
     again: Option<u8>,
@@ -75,8 +75,8 @@ impl<F> ByteSource<F> {
 }
 
 impl<F: FnMut(KeyTimeout) -> io::Result<Byte>> Bytes for ByteSource<F> {
-    fn next(&mut self, patience: KeyTimeout) -> io::Result<Byte> {
-        self.again.take().map_or_else(|| (self.read)(patience), |byte| Ok(Byte::Got(byte)))
+    fn next(&mut self, time_limit: KeyTimeout) -> io::Result<Byte> {
+        self.again.take().map_or_else(|| (self.read)(time_limit), |byte| Ok(Byte::Got(byte)))
     }
 
     fn put_back(&mut self, byte: u8) {
@@ -84,7 +84,7 @@ impl<F: FnMut(KeyTimeout) -> io::Result<Byte>> Bytes for ByteSource<F> {
     }
 }
 
-/// The next key; `None` when the person's time is up.
+/// The next key; `None` on timeout.
 pub(super) fn next_key(
     paste: Paste,
     read: impl FnMut(KeyTimeout) -> io::Result<Byte>,
@@ -102,17 +102,17 @@ pub(super) fn next_key(
     }
 }
 
-/// What one press of a key amounts to.
+/// The result of one key press.
 pub(super) enum Typed {
     Key(Key),
     Sequence(Sequence),
-    /// Nothing, in the time there was.
+    /// Timeout.
     Nothing,
-    /// The terminal went away.
+    /// The terminal was closed.
     Gone,
 }
 
-/// What comes next. Only what is no key puts a byte back, so none is left here when there is one.
+/// The next key press. A byte is put back only without a key, so none is left when there is one.
 pub(super) fn next_typed(bytes: &mut impl Bytes) -> io::Result<Typed> {
     let first = match bytes.next(KeyTimeout::Person)? {
         Byte::Got(first) => first,
@@ -130,7 +130,7 @@ pub(super) fn next_typed(bytes: &mut impl Bytes) -> io::Result<Typed> {
         0x20..0x7f => Typed::Key(Key::Char(char::from(first))),
         0x80..0xa0 => Typed::Sequence(eight_bit(first, bytes)?),
         0xa0.. => match character(first, bytes)? {
-            // The same controls as above, in UTF-8.
+            // C1 controls in UTF-8.
             Some(control @ '\u{80}'..'\u{a0}') => Typed::Sequence(match u8::try_from(control) {
                 Ok(control) => eight_bit(control, bytes)?,
                 Err(_) => Sequence::Other,
@@ -141,12 +141,12 @@ pub(super) fn next_typed(bytes: &mut impl Bytes) -> io::Result<Typed> {
     })
 }
 
-/// The character that begins with this byte; nothing if it is none.
+/// The character that begins with this byte; `None` if invalid.
 fn character(first: u8, bytes: &mut impl Bytes) -> io::Result<Option<char>> {
     let mut text = vec![first];
     for _ in 0..continuations(first) {
         match bytes.next(KeyTimeout::Machine)? {
-            // A broken character must not take with it what begins a sequence.
+            // A broken character must not consume the start of a sequence.
             Byte::Got(control @ ..0x20) => {
                 bytes.put_back(control);
                 return Ok(None);
@@ -156,4 +156,33 @@ fn character(first: u8, bytes: &mut impl Bytes) -> io::Result<Option<char>> {
         }
     }
     Ok(str::from_utf8(&text).ok().and_then(|text| text.chars().next()))
+}
+
+/// Input of the editor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Stroke {
+    Key(Key),
+    Move(Move),
+    Pasted(String),
+    /// The terminal was closed.
+    Gone,
+}
+
+/// The next stroke; `None` on timeout.
+pub(super) fn next_stroke(read: impl FnMut(KeyTimeout) -> io::Result<Byte>) -> io::Result<Option<Stroke>> {
+    let mut bytes = ByteSource::new(read);
+    loop {
+        return Ok(Some(match next_typed(&mut bytes)? {
+            Typed::Nothing => return Ok(None),
+            Typed::Gone => Stroke::Gone,
+            Typed::Key(key) => Stroke::Key(key),
+            Typed::Sequence(Sequence::Escape) => Stroke::Key(Key::Escape),
+            Typed::Sequence(Sequence::Move(key)) => Stroke::Move(key),
+            Typed::Sequence(Sequence::Paste) => {
+                let pasted = read_paste(&mut bytes, MAX_BYTES)?;
+                Stroke::Pasted(String::from_utf8_lossy(&pasted).into_owned())
+            }
+            Typed::Sequence(Sequence::Other) => continue,
+        }));
+    }
 }

@@ -1,10 +1,10 @@
-//! Where each character of a text stands on the screen.
+//! Computes the screen position of each character.
 
 use unicode_width::UnicodeWidthChar;
 
 const TAB: &str = "    ";
 
-/// Rows that a screen does not break any more, and where the cursor is in them.
+/// Rows that fit the screen, and the cursor position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) rows: Vec<LayoutRow>,
@@ -30,10 +30,10 @@ impl LayoutRow {
 }
 
 impl Layout {
-    /// A text behind a prompt. Further rows begin below the first character.
+    /// Lays out a text after a prompt. Further rows are indented to the first character.
     pub(super) fn new(prompt: &str, before: &str, after: &str, columns: usize) -> Self {
         let indent = prompt.chars().map(|c| c.width().unwrap_or(0)).sum();
-        // One column stays free: terminals differ in where the cursor is behind the last one.
+        // One column stays free: terminals differ in the cursor position after the last one.
         let room = columns.saturating_sub(1).max(indent + 4);
         let mut rows = vec![LayoutRow { shown: prompt.to_owned(), width: indent }];
         write(&mut rows, before, indent, room);
@@ -42,14 +42,14 @@ impl Layout {
         Self { rows, cursor }
     }
 
-    /// How many rows above the cursor there are on a screen of so many columns, which may have broken them again.
+    /// Number of rows above the cursor after the screen was resized to `columns`.
     pub(super) fn above(&self, columns: usize) -> usize {
         let rows = |row: &LayoutRow| row.width.div_ceil(columns.max(1)).max(1);
         let (row, column) = self.cursor;
         self.rows.iter().take(row).map(rows).sum::<usize>() + column / columns.max(1)
     }
 
-    /// At most so many rows, the cursor's among them.
+    /// At most `height` rows, including that of the cursor.
     pub(super) fn window(mut self, height: usize) -> Self {
         let height = height.max(1);
         if self.rows.len() > height {
@@ -70,7 +70,7 @@ fn write(rows: &mut Vec<LayoutRow>, text: &str, indent: usize, room: usize) {
         let mut buffer = [0; 4];
         let (shown, width) = match c {
             '\t' => (TAB, TAB.len()),
-            // What would show the text in another order is shown as something unknown.
+            // Characters that reorder text are replaced.
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
                 ("\u{fffd}", 1)
             }
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_broken_where_the_screen_ends() {
+    fn rows_are_broken_at_the_screen_width() {
         let layout = Layout::new("> ", "abcdefg", "h", 10);
         assert_eq!(rows(&layout), ["> abcdefg", "  h"]);
         assert_eq!(layout.cursor, (0, 9));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrower_screen_has_more_rows_above() {
+    fn a_narrower_screen_has_more_rows_above_the_cursor() {
         let layout = Layout::new("> ", &"x".repeat(30), "", 20);
         assert_eq!(layout.cursor.0, 1);
         assert_eq!(layout.above(20), 1);
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_seen_around_the_cursor() {
+    fn a_long_text_is_shown_around_the_cursor() {
         let layout = Layout::new("> ", "1\n2\n3\n4", "\n5\n6", 80).window(3);
         assert_eq!(rows(&layout), ["  2", "  3", "  4"]);
         assert_eq!(layout.cursor, (2, 3));

@@ -1,11 +1,11 @@
-//! The person at the terminal: one key, one line, one line that nobody else should see, or a text they edit.
+//! Interactive input: a key, a line, a hidden line, or an edited text.
 //!
-//! Every reading call blocks, so callers in a runtime use a blocking thread. Prompts are the caller's; nothing is
-//! written here but the end of a hidden line, and a text while an [`Editor`] is at work on it.
+//! Every reading call blocks, so async callers use a blocking thread. Callers print prompts; only the line break after a
+//! hidden line and the text of an [`Editor`] are written here.
 //!
-//! Keys and hidden lines are read in a changed mode of the terminal, in which Ctrl-C is a key and not a signal. The
-//! mode lasts exactly as long as the call, or a [`QuietMode`] that somebody holds over several, and comes back when that
-//! ends, panics, or a second signal ends the process. After a `kill -9` it does not: then the shell sets it right, or the person types `reset`.
+//! Keys and hidden lines are read in a changed terminal mode, in which Ctrl-C is a key and not a signal. The mode lasts as
+//! long as the call, or as a [`QuietMode`] held over several calls, and is restored at its end, on a panic, and when a
+//! second signal ends the process. After `kill -9` the shell restores it, or the user types `reset`.
 
 mod device;
 mod editor;
@@ -15,7 +15,6 @@ mod key;
 mod layout;
 mod quiet_mode;
 mod sequence;
-mod stroke;
 #[cfg(test)]
 mod tests;
 mod text;

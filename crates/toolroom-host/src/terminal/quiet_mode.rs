@@ -1,4 +1,4 @@
-//! The mode of a terminal in which keys come one by one and are not shown.
+//! The terminal mode without line editing and echo.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -8,7 +8,7 @@ use rustix::termios::{
     InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
 };
 
-/// Terminals in a changed mode, for an end of the process that runs no destructors.
+/// Terminals in a changed mode, for exits without destructors.
 static CHANGED: Mutex<Vec<Arc<SavedMode>>> = Mutex::new(Vec::new());
 
 #[derive(Debug)]
@@ -17,18 +17,18 @@ struct SavedMode {
     before: Termios,
 }
 
-/// A terminal is quiet as long as this lives.
+/// The terminal is in quiet mode until this is dropped.
 #[derive(Debug)]
 #[must_use = "the mode comes back when this is dropped"]
 pub struct QuietMode(Arc<SavedMode>);
 
 impl QuietMode {
     pub(super) fn begin(terminal: BorrowedFd<'_>) -> io::Result<Self> {
-        // Without signals from the keyboard nothing can stop or end the process while the mode is changed.
+        // Without keyboard signals the process cannot be stopped or ended while the mode is changed.
         Self::without(terminal, LocalModes::ISIG)
     }
 
-    /// The same, and Ctrl-C stays a signal: for whoever works and does not look at keys.
+    /// Ctrl-C stays a signal: for callers that do not read keys.
     pub(super) fn begin_stoppable(terminal: BorrowedFd<'_>) -> io::Result<Self> {
         Self::without(terminal, LocalModes::empty())
     }
@@ -39,12 +39,12 @@ impl QuietMode {
         quiet
             .local_modes
             .remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ECHONL | LocalModes::IEXTEN | more);
-        // Otherwise nobody could tell the two characters of a pasted line end from two line ends.
+        // Otherwise the two characters of a pasted CRLF would look like two line breaks.
         quiet.input_modes.remove(InputModes::ICRNL);
         quiet.special_codes[SpecialCodeIndex::VMIN] = 1;
         quiet.special_codes[SpecialCodeIndex::VTIME] = 0;
         let changed = Arc::new(SavedMode { terminal: terminal.try_clone_to_owned()?, before });
-        // Noted first: a mode that is restored without having been changed does no harm.
+        // Registered first: restoring an unchanged mode is harmless.
         CHANGED.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&changed));
         let guard = Self(changed);
         tcsetattr(terminal, OptionalActions::Now, &quiet)?;
@@ -54,7 +54,7 @@ impl QuietMode {
 
 impl SavedMode {
     fn restore(&self) {
-        // Where the terminal is gone there is nothing to restore.
+        // A closed terminal needs no restoring.
         tcsetattr(&self.terminal, OptionalActions::Now, &self.before).ok();
     }
 }
@@ -67,9 +67,9 @@ impl Drop for QuietMode {
     }
 }
 
-/// Gives every terminal its own mode back. Only for the end of the process.
+/// Restores the mode of every terminal. Only for the end of the process.
 pub(crate) fn restore_all() {
-    // The first change of a terminal knows its own mode; later ones only what was there before them.
+    // The first change has the original mode; later ones only the one before them.
     for changed in CHANGED.lock().unwrap_or_else(PoisonError::into_inner).iter().rev() {
         changed.restore();
     }

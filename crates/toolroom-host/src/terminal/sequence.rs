@@ -1,8 +1,8 @@
-//! Sequences: what arrows, a mouse, a paste and the terminal itself send. They are read to their end. To a question they
-//! mean nothing; who writes a text moves with some of them.
+//! Escape sequences of arrows, mouse, pastes and the terminal itself. They are read to their end. Questions ignore them;
+//! the editor uses some.
 //!
-//! The grammar is that of ECMA-48 and xterm. Where an end cannot be told, everything counts as part of the sequence
-//! until it is silent: what is swallowed by mistake can be typed again, what answers by mistake cannot be taken back.
+//! The grammar is that of ECMA-48 and xterm. If the end is ambiguous, everything until a pause belongs to the sequence:
+//! skipped input can be typed again, a wrong answer cannot be taken back.
 
 use std::io;
 
@@ -13,26 +13,26 @@ const BELL: u8 = 0x07;
 const CANCEL: u8 = 0x18;
 const SUBSTITUTE: u8 = 0x1a;
 
-/// What lies between Escape and a letter, and the one byte that stands for both.
+/// The offset between the letter after Escape and the single C1 byte.
 const EIGHT_BIT: u8 = 0x40;
 
 const PASTE_BEGINS: &[u8] = b"200";
 const PASTE_ENDS: [u8; 6] = *b"\x1b[201~";
 
-/// What an Escape began.
+/// What an Escape begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sequence {
     /// Nothing: the key was pressed alone.
     Escape,
-    /// What follows is pasted, up to [`skip_paste`] or [`read_paste`].
+    /// A paste, up to [`skip_paste`] or [`read_paste`].
     Paste,
-    /// A key that moves.
+    /// An editing key.
     Move(Move),
-    /// Anything else. It is read.
+    /// Anything else, already consumed.
     Other,
 }
 
-/// What keys without a character do in a text.
+/// Editing keys without a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Move {
     Up,
@@ -43,28 +43,28 @@ pub(super) enum Move {
     WordRight,
     LineStart,
     LineEnd,
-    /// Takes the character under the cursor away.
+    /// Deletes the character under the cursor.
     Delete,
-    /// Takes the word before the cursor away.
+    /// Deletes the word before the cursor.
     EraseWord,
-    /// Return together with Alt.
+    /// Alt-Return.
     NewLine,
 }
 
-/// How a part of a sequence ended.
+/// The end of a part of a sequence.
 enum SequenceEnd {
     Whole,
     Move(Move),
     Paste,
-    /// With an Escape, which begins another one.
+    /// An Escape, which begins another sequence.
     Escape,
 }
 
-/// Reads what comes behind an Escape.
+/// Reads the bytes after an Escape.
 pub(super) fn escaped(bytes: &mut impl Bytes) -> io::Result<Sequence> {
     loop {
         let end = match bytes.next(KeyTimeout::Machine)? {
-            // Some terminals put one more before what is pressed together with Alt.
+            // Some terminals send another one for Alt.
             Byte::Got(ESCAPE) => SequenceEnd::Escape,
             Byte::Got(first) => behind(first, bytes)?,
             Byte::Nothing | Byte::End => return Ok(Sequence::Escape),
@@ -78,7 +78,7 @@ pub(super) fn escaped(bytes: &mut impl Bytes) -> io::Result<Sequence> {
     }
 }
 
-/// Reads what comes behind a control character of 8 bits (0x80 to 0x9f).
+/// Reads the bytes after a C1 control character (0x80 to 0x9f).
 pub(super) fn eight_bit(control: u8, bytes: &mut impl Bytes) -> io::Result<Sequence> {
     match behind(control.saturating_sub(EIGHT_BIT), bytes)? {
         SequenceEnd::Whole => Ok(Sequence::Other),
@@ -88,7 +88,7 @@ pub(super) fn eight_bit(control: u8, bytes: &mut impl Bytes) -> io::Result<Seque
     }
 }
 
-/// Reads a paste to its end, which is its mark or silence.
+/// Skips a paste to its end mark or a pause.
 pub(super) fn skip_paste(bytes: &mut impl Bytes) -> io::Result<()> {
     let mut last = [0; PASTE_ENDS.len()];
     while last != PASTE_ENDS {
@@ -99,7 +99,7 @@ pub(super) fn skip_paste(bytes: &mut impl Bytes) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a paste to its end, at most so many bytes of it; the rest is thrown away.
+/// Reads a paste to its end, up to `most` bytes; the rest is discarded.
 pub(super) fn read_paste(bytes: &mut impl Bytes, most: usize) -> io::Result<Vec<u8>> {
     let mut pasted = Vec::new();
     while let Byte::Got(byte) = bytes.next(KeyTimeout::Paste)? {
@@ -118,16 +118,16 @@ pub(super) fn read_paste(bytes: &mut impl Bytes, most: usize) -> io::Result<Vec<
     Ok(pasted)
 }
 
-/// Reads the sequence whose kind this byte says.
+/// Reads the sequence of this type.
 fn behind(kind: u8, bytes: &mut impl Bytes) -> io::Result<SequenceEnd> {
     match kind {
         b'[' => control(bytes),
-        // Keys of the keypad, some with a number for Shift and Ctrl before the letter.
+        // Keypad keys, some with a number for Shift and Ctrl before the letter.
         b'N' | b'O' => keypad(bytes),
-        // Answers of the terminal to questions of a program; they end with a bell, or Escape and a backslash.
+        // Replies of the terminal to queries; they end with a bell, or Escape and a backslash.
         b'P' | b'X' | b']' | b'^' | b'_' => skip_until(bytes, |byte| byte == BELL),
         0x20..0x30 => skip_until(bytes, |byte| (0x30..0x7f).contains(&byte)),
-        // A character together with Alt.
+        // A character with Alt.
         0x80.. => skip_characters(1, Some(kind), bytes),
         b'\r' | b'\n' => Ok(SequenceEnd::Move(Move::NewLine)),
         0x08 | 0x7f => Ok(SequenceEnd::Move(Move::EraseWord)),
@@ -148,9 +148,9 @@ fn keypad(bytes: &mut impl Bytes) -> io::Result<SequenceEnd> {
     }
 }
 
-/// What a key does, by the last byte of what it sends and the parameters before it.
+/// The meaning of a key, from the last byte of its sequence and its parameters.
 fn key(last: u8, parameters: &[u8]) -> SequenceEnd {
-    // Behind a semicolon stands what else was pressed: one more than Alt (2) or Ctrl (4).
+    // After a semicolon: one plus the modifiers Alt (2) or Ctrl (4).
     let is_far = matches!(parameters, [.., b';', b'3' | b'5' | b'7']);
     let number = parameters.split(|byte| *byte == b';').next().unwrap_or_default();
     SequenceEnd::Move(match (last, number) {
@@ -173,9 +173,9 @@ fn control(bytes: &mut impl Bytes) -> io::Result<SequenceEnd> {
         return match (bytes.next(KeyTimeout::Machine)?, parameters.as_slice()) {
             (Byte::Got(ESCAPE), _) => Ok(SequenceEnd::Escape),
             (Byte::Got(CANCEL | SUBSTITUTE), _) => Ok(SequenceEnd::Whole),
-            // The console of Linux doubles the bracket of its function keys.
+            // The Linux console doubles the bracket of function keys.
             (Byte::Got(b'['), []) => skip_characters(1, None, bytes),
-            // Reports of the mouse in its oldest forms: so many characters, whatever they are.
+            // Mouse reports in the oldest formats: a fixed number of arbitrary characters.
             (Byte::Got(b't'), []) => skip_characters(2, None, bytes),
             (Byte::Got(b'M'), []) => skip_characters(3, None, bytes),
             (Byte::Got(b'T'), []) => skip_characters(6, None, bytes),
@@ -183,7 +183,7 @@ fn control(bytes: &mut impl Bytes) -> io::Result<SequenceEnd> {
             (Byte::Got(last @ 0x40..0x7f), parameters) => Ok(key(last, parameters)),
             (Byte::Nothing | Byte::End, _) => Ok(SequenceEnd::Whole),
             (Byte::Got(byte), _) => {
-                // One more than is compared with is enough.
+                // One more than is compared.
                 if parameters.len() <= PASTE_BEGINS.len() {
                     parameters.push(byte);
                 }
@@ -193,7 +193,7 @@ fn control(bytes: &mut impl Bytes) -> io::Result<SequenceEnd> {
     }
 }
 
-/// Reads up to and including the byte that is the last one.
+/// Reads up to and including the last byte.
 fn skip_until(bytes: &mut impl Bytes, is_last: impl Fn(u8) -> bool) -> io::Result<SequenceEnd> {
     loop {
         match bytes.next(KeyTimeout::Machine)? {
@@ -205,7 +205,7 @@ fn skip_until(bytes: &mut impl Bytes, is_last: impl Fn(u8) -> bool) -> io::Resul
     }
 }
 
-/// Reads so many characters, be they bytes or UTF-8: terminals differ. `first` was read already.
+/// Skips characters, either bytes or UTF-8: terminals differ. `first` was already read.
 fn skip_characters(count: usize, mut first: Option<u8>, bytes: &mut impl Bytes) -> io::Result<SequenceEnd> {
     let (mut left, mut more) = (count, 0);
     while left > 0 || more > 0 {
@@ -230,7 +230,7 @@ fn skip_characters(count: usize, mut first: Option<u8>, bytes: &mut impl Bytes) 
     Ok(SequenceEnd::Whole)
 }
 
-/// How many bytes of its character follow this first one.
+/// Number of continuation bytes after this first byte.
 pub(super) const fn continuations(first: u8) -> usize {
     match first {
         0xc2..=0xdf => 1,

@@ -170,7 +170,7 @@ impl Pair {
         assert_eq!(rustix::io::write(&self.person, text.as_bytes()).unwrap(), text.len());
     }
 
-    /// Whatever is on the screen, after at least one character.
+    /// The screen output, after at least one character.
     fn sees(&self) -> String {
         let mut seen = [0; 1_000];
         let length = rustix::io::read(&self.person, &mut seen).unwrap();
@@ -335,7 +335,7 @@ fn the_mode_comes_back_after_a_panic_and_before_an_exit() {
     assert_eq!(pair.mode(), before);
     drop(quiet);
 
-    // One inside another one, as when a key is read while somebody keeps the terminal quiet.
+    // Nested, as when a key is read while the caller keeps the terminal quiet.
     let outer = QuietMode::begin(pair.witness.as_fd()).unwrap();
     let inner = QuietMode::begin(pair.witness.as_fd()).unwrap();
     restore_all();

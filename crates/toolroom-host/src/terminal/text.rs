@@ -1,11 +1,11 @@
-//! A text somebody is writing, with the place where they are.
+//! The edited text with a cursor.
 
 use unicode_width::UnicodeWidthChar;
 
-/// More than anybody writes by hand. What is longer comes through a pipe.
+/// Maximum length of a text. Longer input should come through a pipe.
 pub(super) const MAX_BYTES: usize = 256 * 1_024;
 
-/// Joins characters to one picture.
+/// Joins characters to one glyph.
 const JOINER: char = '\u{200d}';
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,14 +31,14 @@ impl Text {
         self.before.is_empty() && self.after.is_empty()
     }
 
-    /// Another text, seen from its end.
+    /// Replaces the text; the cursor is at its end.
     pub(super) fn replace(&mut self, text: &str) {
         self.before.clear();
         self.after.clear();
         self.insert(text);
     }
 
-    /// Line ends become one kind, and what a terminal would obey is left out, as is what does not fit.
+    /// Inserts a text. Line breaks are normalized; control characters and what exceeds the maximum are dropped.
     pub(super) fn insert(&mut self, text: &str) {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         for c in text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')) {
@@ -49,7 +49,7 @@ impl Text {
         }
     }
 
-    /// A backslash at the end asks for another line.
+    /// Replaces a backslash at the end by a line break.
     pub(super) fn continue_line(&mut self) -> bool {
         let asks = self.after.is_empty() && self.before.ends_with('\\');
         if asks {
@@ -92,7 +92,7 @@ impl Text {
         }
     }
 
-    /// Takes the word before the cursor away, with the space behind it.
+    /// Deletes the word before the cursor, with the space after it.
     pub(super) fn take_word(&mut self) -> String {
         let kept = self.before.trim_end();
         let kept = kept.trim_end_matches(|c: char| !c.is_whitespace());
@@ -120,7 +120,7 @@ impl Text {
         std::mem::replace(&mut self.after, rest)
     }
 
-    /// Goes to the line above; says whether there is one.
+    /// Moves up a line; returns whether there is one.
     pub(super) fn up(&mut self) -> bool {
         let column = self.column();
         if !self.before.contains('\n') {
@@ -133,7 +133,7 @@ impl Text {
         true
     }
 
-    /// Goes to the line below; says whether there is one.
+    /// Moves down a line; returns whether there is one.
     pub(super) fn down(&mut self) -> bool {
         let column = self.column();
         if !self.after.contains('\n') {
@@ -155,7 +155,7 @@ impl Text {
         }
     }
 
-    /// The last character with everything that is drawn over it.
+    /// Removes the last character with its combining marks.
     fn take_before(&mut self) -> String {
         let mut start = self.before.len();
         let mut characters = self.before.char_indices().rev().peekable();
@@ -184,7 +184,7 @@ impl Text {
     }
 }
 
-/// Whether a character has no place of its own.
+/// Whether a character is a combining mark.
 fn is_mark(c: char) -> bool {
     c != '\n' && c != '\t' && c.width() == Some(0)
 }
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_move_and_take_away() {
+    fn keys_move_the_cursor_and_delete() {
         let check = |start: Text, does: fn(&mut Text), end: Text| {
             let mut changed = start.clone();
             does(&mut changed);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_drawn_as_one_is_taken_as_one() {
+    fn a_glyph_is_deleted_as_a_whole() {
         for one in ["e\u{301}", "👩\u{200d}🔬", "日", "🇺"] {
             let mut changed = text(&format!("a{one}"), "");
             changed.left();
@@ -236,7 +236,7 @@ mod tests {
         #![proptest_config(cases(256))]
 
         #[test]
-        fn moving_changes_nothing(written in any::<String>(), steps in collection::vec(0..8, 0..40)) {
+        fn moving_does_not_change_the_text(written in any::<String>(), steps in collection::vec(0..8, 0..40)) {
             let mut changed = Text::default();
             changed.insert(&written);
             let whole = changed.whole();

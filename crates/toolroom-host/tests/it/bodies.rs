@@ -1,4 +1,4 @@
-//! Whatever a server does, a response takes bounded memory and time, and its end is told.
+//! A response takes bounded memory and time for any server behaviour, and its end is reported.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -15,7 +15,7 @@ use toolroom_host::net::{
 
 const MIB: u64 = 1024 * 1024;
 
-/// What one request may cost at most, whatever comes back.
+/// The maximum cost of one request, for any response.
 const MOST_MEMORY: u64 = 32 * MIB;
 
 /// How much comes out of a bomb: more than may be needed.

@@ -1,4 +1,4 @@
-//! Nothing internal is reached, whichever way somebody tries to get there; what is public is.
+//! No internal destination is reached in any way; public ones are.
 
 use std::future::Future;
 
@@ -409,8 +409,8 @@ fn names_that_are_not_there_or_not_answered_are_told_apart() {
 }
 
 #[test]
-fn nobody_gets_at_this_server_through_itself() {
-    inside(nobody_gets_at_this_server_through_itself, |internet| {
+fn this_server_cannot_be_reached_through_itself() {
+    inside(this_server_cannot_be_reached_through_itself, |internet| {
         let own = OWN.iter().find(|address| !address.contains(':')).unwrap();
         internet.names.point("ours.example", &[own]);
         let client = opened(&["127.0.0.1", "0.0.0.0", "[::1]", "ours.example", own]);

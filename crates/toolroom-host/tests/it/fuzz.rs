@@ -17,7 +17,7 @@ fn url() {
     );
     fuzz("url", |text| {
         let Ok(target) = public.judge(text) else { return };
-        // Whatever text it came from, what is left says where it leads, in only one way.
+        // For any text, the result states its destination unambiguously.
         let url = target.url();
         assert!(matches!(url.scheme(), "http" | "https"), "{url}");
         assert!(url.username().is_empty() && url.password().is_none() && url.fragment().is_none(), "{url}");

@@ -1,4 +1,4 @@
-//! Names are looked up once for each connection, by whatever stands behind the port; what is found is judged.
+//! Names are resolved once per connection, by any resolver; the results are judged.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -99,7 +99,7 @@ async fn where_one_address_does_not_answer_the_next_one_is_tried() {
 }
 
 #[tokio::test]
-async fn whatever_resolver_there_is_it_does_not_open_anything() {
+async fn a_custom_resolver_does_not_open_any_destination() {
     let server = server().await;
     for address in ["127.0.0.1", "::1", "10.0.0.1", "::ffff:127.0.0.1", "169.254.169.254"] {
         let client = Client::with_resolver(EgressPolicy::public(), Book::of(&["8.8.8.8", address]));

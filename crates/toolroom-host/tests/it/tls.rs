@@ -18,7 +18,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use toolroom_host::net::{Client, EgressPolicy, Method, NetError, Request, TimeoutKind};
 
-/// Somebody who says who others are.
+/// A certificate authority.
 struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
@@ -257,7 +257,7 @@ async fn interim_responses_have_an_end_over_http_2_too() {
 }
 
 #[tokio::test]
-async fn an_answer_without_a_body_keeps_its_headers_whatever_they_announce() {
+async fn a_response_without_a_body_keeps_its_length_headers() {
     let authority = Authority::new();
     let client = Client::new(reach().trust_pem(&authority.pem()).unwrap());
     for protocol in ["http/1.1", "h2"] {

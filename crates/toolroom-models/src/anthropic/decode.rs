@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use toolroom::model::{Answer, Block, ModelCallId, ModelError, ModelEvent, Opaque, StopReason, Usage};
 
 use crate::field::{count_at, text_at};
-use crate::refusal::{self, broke_off, not_understood};
+use crate::refusal::{self, broke_off, invalid_answer};
 use crate::wire::Decoder;
 use toolroom_host::sse::Event;
 
@@ -54,40 +54,44 @@ impl Stream {
         }
     }
 
-    fn begin(&mut self, data: &mut Value, told: &mut dyn FnMut(ModelEvent)) -> Result<(), ModelError> {
+    fn begin(&mut self, data: &mut Value, on_event: &mut dyn FnMut(ModelEvent)) -> Result<(), ModelError> {
         let (Some(index), Some(Value::Object(block))) =
             (count_at(data, "/index"), data.get_mut("content_block").map(Value::take))
         else {
-            return Err(not_understood("a block begins without index or content"));
+            return Err(invalid_answer("a block begins without index or content"));
         };
         if self.drafts.contains_key(&index) {
-            return Err(not_understood("a block begins twice"));
+            return Err(invalid_answer("a block begins twice"));
         }
         let mut draft = Draft { block, input: String::new(), call: None };
         match draft.kind() {
             "tool_use" => {
                 let (Some(id), Some(name)) = (draft.text_of("id"), draft.text_of("name")) else {
-                    return Err(not_understood("a call has no id or no name"));
+                    return Err(invalid_answer("a call has no id or no name"));
                 };
-                told(ModelEvent::Call { index: self.calls, id: ModelCallId::new(id), name: name.to_owned() });
+                on_event(ModelEvent::Call {
+                    index: self.calls,
+                    id: ModelCallId::new(id),
+                    name: name.to_owned(),
+                });
                 draft.call = Some(self.calls);
                 self.calls += 1;
             }
-            "text" => tell(draft.text_of("text"), ModelEvent::Text, told),
-            "thinking" => tell(draft.text_of("thinking"), ModelEvent::Reasoning, told),
+            "text" => tell(draft.text_of("text"), ModelEvent::Text, on_event),
+            "thinking" => tell(draft.text_of("thinking"), ModelEvent::Reasoning, on_event),
             _ => {}
         }
         self.drafts.insert(index, draft);
         Ok(())
     }
 
-    fn add(&mut self, data: &Value, told: &mut dyn FnMut(ModelEvent)) -> Result<(), ModelError> {
+    fn add(&mut self, data: &Value, on_event: &mut dyn FnMut(ModelEvent)) -> Result<(), ModelError> {
         let Some(draft) = count_at(data, "/index").and_then(|index| self.drafts.get_mut(&index)) else {
-            return Err(not_understood("a delta belongs to no block"));
+            return Err(invalid_answer("a delta belongs to no block"));
         };
         match text_at(data, "/delta/type").unwrap_or_default() {
-            "text_delta" => tell(draft.append("text", data), ModelEvent::Text, told),
-            "thinking_delta" => tell(draft.append("thinking", data), ModelEvent::Reasoning, told),
+            "text_delta" => tell(draft.append("text", data), ModelEvent::Text, on_event),
+            "thinking_delta" => tell(draft.append("thinking", data), ModelEvent::Reasoning, on_event),
             "signature_delta" => {
                 draft.append("signature", data);
             }
@@ -96,7 +100,7 @@ impl Stream {
                 let text = text_at(data, "/delta/partial_json").unwrap_or_default();
                 draft.input.push_str(text);
                 if let Some(index) = draft.call {
-                    tell(Some(text), |text| ModelEvent::Arguments { index, text }, told);
+                    tell(Some(text), |text| ModelEvent::Arguments { index, text }, on_event);
                 }
             }
             // Deltas of a later version belong to blocks that have no meaning here.
@@ -106,13 +110,13 @@ impl Stream {
     }
 
     /// A server that does not stream sends the whole at once.
-    fn whole(&mut self, message: &mut Value, told: &mut dyn FnMut(ModelEvent)) -> Result<(), ModelError> {
+    fn whole(&mut self, message: &mut Value, on_event: &mut dyn FnMut(ModelEvent)) -> Result<(), ModelError> {
         self.model = text_at(message, "/model").map(str::to_owned);
         self.stop = text_at(message, "/stop_reason").map(str::to_owned);
         self.count(message.get("usage"));
         if let Some(Value::Array(blocks)) = message.get_mut("content").map(Value::take) {
             for (index, block) in blocks.into_iter().enumerate() {
-                self.begin(&mut json!({ "index": index, "content_block": block }), told)?;
+                self.begin(&mut json!({ "index": index, "content_block": block }), on_event)?;
             }
         }
         self.ended = true;
@@ -145,20 +149,20 @@ impl Stream {
 }
 
 impl Decoder for Stream {
-    fn event(&mut self, event: &Event, told: &mut dyn FnMut(ModelEvent)) -> Result<(), ModelError> {
+    fn event(&mut self, event: &Event, on_event: &mut dyn FnMut(ModelEvent)) -> Result<(), ModelError> {
         if self.ended {
             return Ok(());
         }
         let mut data: Value = serde_json::from_str(&event.data)
-            .map_err(|error| not_understood("an event is no JSON").caused_by(error))?;
+            .map_err(|error| invalid_answer("an event is no JSON").caused_by(error))?;
         let kind = text_at(&data, "/type").or(event.name.as_deref()).unwrap_or_default().to_owned();
         match kind.as_str() {
             "message_start" => {
                 self.model = text_at(&data, "/message/model").map(str::to_owned);
                 self.count(data.pointer("/message/usage"));
             }
-            "content_block_start" => self.begin(&mut data, told)?,
-            "content_block_delta" => self.add(&data, told)?,
+            "content_block_start" => self.begin(&mut data, on_event)?,
+            "content_block_delta" => self.add(&data, on_event)?,
             "message_delta" => {
                 if let Some(stop) = text_at(&data, "/delta/stop_reason") {
                     self.stop = Some(stop.to_owned());
@@ -166,8 +170,8 @@ impl Decoder for Stream {
                 self.count(data.get("usage"));
             }
             "message_stop" => self.ended = true,
-            "message" => self.whole(&mut data, told)?,
-            "error" => return Err(refusal::in_stream(&data)),
+            "message" => self.whole(&mut data, on_event)?,
+            "error" => return Err(refusal::from_stream(&data)),
             // `ping`, the ends of blocks, and what later versions add.
             _ => {}
         }
@@ -286,8 +290,8 @@ impl Draft {
     }
 }
 
-fn tell(text: Option<&str>, event: impl FnOnce(String) -> ModelEvent, told: &mut dyn FnMut(ModelEvent)) {
+fn tell(text: Option<&str>, event: impl FnOnce(String) -> ModelEvent, on_event: &mut dyn FnMut(ModelEvent)) {
     if let Some(text) = text.filter(|text| !text.is_empty()) {
-        told(event(text.to_owned()));
+        on_event(event(text.to_owned()));
     }
 }

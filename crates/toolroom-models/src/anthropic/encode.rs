@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use toolroom::model::{Block, Message, ModelCallId, ModelRequest, Offered, Opaque, Role, ToolUse};
+use toolroom::model::{Block, Message, ModelCallId, ModelRequest, OfferedTool, Opaque, Role, ToolUse};
 
 use crate::arguments::as_object;
 use crate::field::text_at;
@@ -58,7 +58,7 @@ fn cached() -> Value {
     json!({ "type": "ephemeral" })
 }
 
-fn tools(offered: &[Offered]) -> Vec<Value> {
+fn tools(offered: &[OfferedTool]) -> Vec<Value> {
     let mut tools: Vec<Value> = offered
         .iter()
         .map(|tool| {
@@ -124,7 +124,7 @@ fn content(block: &Block, terms: &Terms) -> Option<Value> {
             "type": "image",
             "source": { "type": "base64", "media_type": image.media_type, "data": &*image.base64 },
         })),
-        // Thoughts without a signature are refused, and somebody else's have none.
+        // Thoughts without a signature are refused, and those of other vendors have none.
         Block::Reasoning { opaque, .. } => opaque.as_ref().and_then(own),
         Block::Call { id, name, arguments, opaque } => {
             let call = json!({

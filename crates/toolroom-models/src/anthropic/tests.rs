@@ -3,7 +3,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolroom::model::{
-    Block, Image, Message, ModelCallId, ModelErrorKind, ModelEvent, ModelRequest, Offered, Opaque, Role,
+    Block, Image, Message, ModelCallId, ModelErrorKind, ModelEvent, ModelRequest, OfferedTool, Opaque, Role,
     StopReason, SystemPrompt, ToolUse, Usage,
 };
 
@@ -118,7 +118,7 @@ fn blocks_without_meaning_here_are_given_back_to_their_owner_alone() {
     ]});
     assert_eq!(sent[1]["content"], json!([search, found, cited]));
 
-    let elsewhere = again(&terms("somebody", "m"), vec![Message::user("Oslo?"), turn]);
+    let elsewhere = again(&terms("other", "m"), vec![Message::user("Oslo?"), turn]);
     assert_eq!(elsewhere[1]["content"], json!([{"type": "text", "text": "Oslo is cold."}]));
 }
 
@@ -127,7 +127,7 @@ fn half_an_answer_is_an_error() {
     let (told, broken) = heard(&Anthropic, &claude(), BROKEN_OFF);
     let error = broken.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Network);
-    assert_eq!(error.message, "the stream broke off before the answer was complete");
+    assert_eq!(error.message, "the stream ended before the answer was complete");
     assert_eq!(told.len(), 2);
     let (_, nothing) = read(&Anthropic, &claude(), &[]);
     assert_eq!(nothing.unwrap_err().kind, ModelErrorKind::Network);
@@ -188,7 +188,7 @@ fn a_request_is_written_with_what_lasts_marked_for_the_cache() {
             Block::Image(Image { media_type: "image/png".to_owned(), base64: "iVBO".into() }),
         ],
     })];
-    let tool = |name: &str, parameters: Value| Offered {
+    let tool = |name: &str, parameters: Value| OfferedTool {
         name: name.to_owned(),
         description: format!("Does {name}."),
         parameters: Arc::new(parameters),
@@ -234,7 +234,7 @@ fn a_request_is_written_with_what_lasts_marked_for_the_cache() {
 #[test]
 fn while_tools_are_at_work_the_conversation_is_marked_for_the_cache() {
     let offered =
-        Offered { name: "tool".to_owned(), description: String::new(), parameters: Arc::new(json!({})) };
+        OfferedTool { name: "tool".to_owned(), description: String::new(), parameters: Arc::new(json!({})) };
     let mut request = next_request(answer(&Anthropic, &claude(), THINKING_AND_CALLS));
     request.tools = [offered].into();
     let marked = |request: &ModelRequest| -> Vec<String> {
@@ -249,7 +249,7 @@ fn while_tools_are_at_work_the_conversation_is_marked_for_the_cache() {
     assert!(marked(&last).is_empty(), "nothing follows it");
     request.messages.push(Arc::new(Message::assistant(vec![Block::text("Done.")])));
     request.messages.push(Arc::new(Message::user("Thanks.")));
-    assert!(marked(&request).is_empty(), "nobody knows whether anything follows");
+    assert!(marked(&request).is_empty(), "more may follow");
 }
 
 #[test]
@@ -336,7 +336,7 @@ fn refusals_are_told_apart() {
 proptest! {
     #![proptest_config(cases(256))]
     #[test]
-    fn whatever_arrives_does_no_harm(
+    fn every_input_is_harmless(
         lines in prop::collection::vec(nearly(&[TEXT, THINKING_AND_CALLS, OPAQUE_BLOCKS, ERROR_MIDWAY]), 0..40),
     ) {
         endure(&Anthropic, &claude(), &lines);

@@ -1,4 +1,4 @@
-//! Where a model is asked, and how the vendor learns who asks.
+//! A vendor's address and authentication.
 
 use toolroom::redact::Secret;
 use toolroom_host::net::{NetError, Request};
@@ -6,25 +6,25 @@ use toolroom_host::net::{NetError, Request};
 use crate::vendor::{Auth, BaseUrl, WireKind};
 use crate::wire::{Terms, escaped};
 
-/// Keys shorter than this are not looked for in what a vendor says: they would be found in ordinary words.
+/// Shorter keys are not redacted in error messages, because they occur in ordinary words.
 const MIN_HIDDEN_BYTES: usize = 6;
 
-/// A vendor's address with what is needed to be let in. Its key is shown by nothing.
+/// A vendor's address and authentication. The key is never shown.
 #[derive(Debug, Clone)]
 pub struct Endpoint {
-    /// The vendor's name for people.
+    /// The vendor's display name.
     pub title: String,
-    /// What is spoken there.
+    /// The wire format.
     pub wire: WireKind,
-    /// The base of its addresses.
+    /// The base URL.
     pub base: BaseUrl,
-    /// How the key is shown.
+    /// The authentication scheme.
     pub auth: Auth,
     /// The key, if there is one.
     pub key: Option<Secret>,
-    /// The version of the API, where one is named.
+    /// The version of the API, if one is required.
     pub api_version: Option<String>,
-    /// What to do when nobody answers.
+    /// Advice if it cannot be reached.
     pub hint: Option<String>,
 }
 
@@ -34,7 +34,7 @@ impl Endpoint {
         let mut request = Request::post(self.url(terms), body)
             .header("content-type", "application/json")?
             .header("accept", "text/event-stream, application/json")?
-            // What is compressed arrives late.
+            // Compression delays events.
             .header("accept-encoding", "identity")?;
         if let (Auth::Anthropic, Some(version)) = (self.auth, &self.api_version) {
             request = request.header("anthropic-version", version)?;
@@ -53,7 +53,7 @@ impl Endpoint {
         if self.auth != Auth::Azure {
             return self.base.endpoint(&path);
         }
-        // The newer API is spoken below `/openai/v1` and has its models in the body; the older one has deployments.
+        // The newer API is below `/openai/v1` and has the model in the body; the older one has deployments.
         let url = match self.base.as_str().ends_with("/v1") {
             true => return self.base.endpoint(&path),
             false => self.base.endpoint(&format!("deployments/{}/{path}", escaped(&terms.model))),
@@ -64,7 +64,7 @@ impl Endpoint {
         }
     }
 
-    /// Takes the key out of a text. Vendors repeat it when it is wrong.
+    /// Removes the key from a text. Vendors repeat it in errors.
     pub(super) fn hide_key(&self, text: &mut String) {
         let key = self.key.as_ref().map(|key| key.expose().trim()).unwrap_or_default();
         if key.len() >= MIN_HIDDEN_BYTES && text.contains(key) {

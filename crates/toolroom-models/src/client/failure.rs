@@ -1,29 +1,29 @@
-//! What goes wrong on the way to a vendor, as models report it.
+//! Network failures as model errors.
 
 use toolroom::model::{ModelError, ModelErrorKind};
 use toolroom_host::net::{NetError, Response, TimeoutKind, Url};
 
 use super::endpoint::Endpoint;
 
-/// How far it got.
+/// When it failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// Nothing has come back.
+    /// Before a response.
     Request,
-    /// The answer was on its way.
+    /// During the answer.
     Answer,
 }
 
-/// A failure of the network.
+/// A network failure.
 pub(super) fn failed(error: NetError, endpoint: &Endpoint, stage: Stage) -> ModelError {
     let kind = kind(&error);
     let title = &endpoint.title;
     let message = match (&error, stage) {
         (NetError::BadHeader { .. }, _) => {
-            format!("the key of {title} holds a character that no key holds; set it anew")
+            format!("the key of {title} has an invalid character; set it again")
         }
         (NetError::TooLarge { limit, .. }, _) => {
-            format!("the answer of {title} does not end: {limit} bytes are the most that is taken")
+            format!("the answer of {title} exceeds the limit of {limit} bytes")
         }
         (_, Stage::Answer) => format!("the answer of {title} broke off: {error}"),
         (_, Stage::Request) => format!("{title} cannot be reached: {error}"),
@@ -36,7 +36,7 @@ const fn kind(error: &NetError) -> ModelErrorKind {
         NetError::Timeout { wait: TimeoutKind::Connect, .. } => ModelErrorKind::Network,
         NetError::Timeout { .. } => ModelErrorKind::Timeout,
         NetError::BadHeader { .. } => ModelErrorKind::Auth,
-        // Nothing of this passes by itself.
+        // A retry cannot help.
         NetError::BadUrl(_) | NetError::BadMethod(_) | NetError::Refused { .. } => ModelErrorKind::NotFound,
         NetError::TooLarge { .. } => ModelErrorKind::Endless,
         NetError::BadLength { .. }
@@ -47,7 +47,7 @@ const fn kind(error: &NetError) -> ModelErrorKind {
     }
 }
 
-/// With what to do, where nobody listens at all.
+/// Adds advice if the vendor cannot be reached.
 pub(super) fn unreachable(mut error: ModelError, endpoint: &Endpoint) -> ModelError {
     if let (ModelErrorKind::Network, Some(hint)) = (error.kind, &endpoint.hint) {
         error.message = format!("{}; {hint}", error.message);
@@ -55,13 +55,13 @@ pub(super) fn unreachable(mut error: ModelError, endpoint: &Endpoint) -> ModelEr
     error
 }
 
-/// A redirect, which is not followed: the key would go along, or the conversation.
+/// A redirect. Not followed, because it would forward the key or the conversation.
 pub(super) fn redirected(endpoint: &Endpoint, response: &Response) -> ModelError {
     let location = response.header("location").unwrap_or_default();
     let host = Url::parse(location).ok().and_then(|url| url.host_str().map(str::to_owned));
     let to = host.map(|host| format!(" to `{host}`")).unwrap_or_default();
     let message = format!(
-        "{} redirects{to}, which is not followed with a key; set the base URL to where it really is",
+        "{} redirects{to}, which is not followed with a key; set the base URL to the final address",
         endpoint.title
     );
     ModelError {
@@ -70,7 +70,7 @@ pub(super) fn redirected(endpoint: &Endpoint, response: &Response) -> ModelError
     }
 }
 
-/// A page for people, where an answer for programs was asked for.
+/// A web page instead of an API response.
 pub(super) fn no_web_page(endpoint: &Endpoint) -> ModelError {
     let message = format!("`{}` answers with a web page; set the base URL of the API", endpoint.base);
     ModelError::new(ModelErrorKind::NotFound, message)

@@ -1,7 +1,7 @@
-//! The one client of all wires: sends a request to a vendor and reads its answer as it comes.
+//! The HTTP client of all wires: sends a request to a vendor and streams its answer.
 //!
-//! Connections are those of [`toolroom_host::net`], with its guard. The one origin that an operator configured is opened
-//! even if it is not public; redirects are not followed, so that a key stays where it belongs.
+//! Uses [`toolroom_host::net`] with its egress guard. The origin an operator configured is open even if it is not public;
+//! redirects are not followed, so that a key never reaches another host.
 
 mod endpoint;
 mod failure;
@@ -26,42 +26,42 @@ use crate::vendor::ModelName;
 use crate::wire::{Decoder, Terms};
 use toolroom_host::sse::{Event, Reader};
 
-/// The most that is taken of one answer. A hundred thousand tokens, each in an event of its own, are half of it.
+/// Limit of one answer's bytes: twice a hundred thousand tokens in separate events.
 const MAX_ANSWER_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The most that an answer says, in words, thoughts and calls. The longest answers of today's models are an eighth of it.
-const MAX_SAID_BYTES: usize = 4 * 1024 * 1024;
+/// Limit of an answer's text, reasoning and calls: eight times the longest answers of today's models.
+const MAX_CONTENT_BYTES: usize = 4 * 1024 * 1024;
 
-/// The most that is read of what a vendor says when it does not answer.
+/// Limit of an error body.
 const MAX_REFUSAL_BYTES: usize = 64 * 1024;
 
-/// How long the end of a connection is waited for once the answer is complete, so that it can be used again.
+/// How long to wait for the end of the stream after a complete answer, so that the connection can be reused.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// The time for a name, a connection and a handshake.
+/// Timeout of DNS, connection and handshake.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Silence is watched by each model for itself; this only bounds what is never to happen.
-const LONGEST_SILENCE: Duration = Duration::from_secs(3_600);
+/// Upper bound of the idle timeout; each model has its own.
+const MAX_IDLE: Duration = Duration::from_secs(3_600);
 
-/// How far a vendor's connections reach: the public internet, and the one origin an operator set.
+/// The egress policy of a vendor: the public internet, and the origin an operator configured.
 #[must_use]
-pub fn reach(opening: Option<&EgressRule>) -> EgressPolicy {
+pub fn egress_policy(opening: Option<&EgressRule>) -> EgressPolicy {
     let limits = HttpLimits {
         wire_bytes: MAX_ANSWER_BYTES,
         decoded_bytes: MAX_ANSWER_BYTES,
         connect: CONNECT,
-        idle: LONGEST_SILENCE,
+        idle: MAX_IDLE,
         total: None,
         ..HttpLimits::default()
     };
     EgressPolicy::public().open(opening.cloned()).max_redirects(0).limits(limits)
 }
 
-/// How long signs of life alone keep an answer waited for: some models think for minutes before they say a word.
-const ONLY_SIGNS: Duration = Duration::from_secs(15 * 60);
+/// How long keep-alive events without content extend the wait. Some models reason for minutes before the first word.
+const MAX_WITHOUT_CONTENT: Duration = Duration::from_secs(15 * 60);
 
-/// A model of a vendor, asked over HTTP.
+/// A model of a vendor over HTTP.
 pub struct Remote {
     name: ModelName,
     endpoint: Endpoint,
@@ -72,7 +72,7 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// The model of this name at this endpoint. Nothing may be silent for longer than `idle`. Sends nothing yet.
+    /// The model of this name at this endpoint. `idle` is its idle timeout. Sends nothing yet.
     #[must_use]
     pub fn new(
         name: ModelName,
@@ -88,7 +88,7 @@ impl Remote {
     async fn exchange(
         &self,
         request: &ModelRequest,
-        told: &mut (dyn FnMut(ModelEvent) + Send),
+        on_event: &mut (dyn FnMut(ModelEvent) + Send),
     ) -> Result<Answer, ModelError> {
         let wire = self.endpoint.wire.wire();
         let body = wire.encode(request, &self.terms).to_string();
@@ -101,38 +101,38 @@ impl Remote {
             status => return Err(self.refused(status, response).await),
         }
         let decoder = wire.decoder(&self.terms);
-        let told = &mut Said { told, bytes: 0 };
+        let meter = &mut EventMeter { on_event, bytes: 0 };
         match response.header("content-type").unwrap_or_default().to_ascii_lowercase() {
             kind if kind.contains("html") => Err(no_web_page(&self.endpoint)),
-            kind if kind.contains("json") => self.whole(response.body, decoder, told).await,
-            _ => self.stream(response.body, decoder, told).await,
+            kind if kind.contains("json") => self.whole(response.body, decoder, meter).await,
+            _ => self.stream(response.body, decoder, meter).await,
         }
     }
 
-    /// An answer in events, handed on as they come.
+    /// A streamed answer.
     async fn stream(
         &self,
         mut body: Body,
         mut decoder: Box<dyn Decoder>,
-        told: &mut Said<'_>,
+        meter: &mut EventMeter<'_>,
     ) -> Result<Answer, ModelError> {
         let mut reader = Reader::default();
         let mut events = Vec::new();
-        let mut heard = (Instant::now(), 0);
+        let mut last_content = (Instant::now(), 0);
         while let Some(piece) = self.piece(&mut body).await? {
             reader.push(&piece, |event| events.push(event)).map_err(|_| {
                 ModelError::new(ModelErrorKind::Endless, "the answer holds an event without end")
             })?;
             for event in events.drain(..) {
-                told.take(&mut *decoder, &event)?;
+                meter.take(&mut *decoder, &event)?;
             }
-            if told.bytes > heard.1 {
-                heard = (Instant::now(), told.bytes);
-            } else if heard.0.elapsed() > ONLY_SIGNS {
-                return Err(self.silent(ONLY_SIGNS));
+            if meter.bytes > last_content.1 {
+                last_content = (Instant::now(), meter.bytes);
+            } else if last_content.0.elapsed() > MAX_WITHOUT_CONTENT {
+                return Err(self.silent(MAX_WITHOUT_CONTENT));
             }
             if decoder.is_complete() {
-                // Whatever still comes, or does not, changes nothing.
+                // The rest of the stream does not matter.
                 let end = async { while let Ok(Some(_)) = body.chunk().await {} };
                 drop(timeout(GRACE, end).await);
                 return decoder.finish();
@@ -140,17 +140,17 @@ impl Remote {
         }
         reader.finish(|event| events.push(event));
         for event in events {
-            told.take(&mut *decoder, &event)?;
+            meter.take(&mut *decoder, &event)?;
         }
         decoder.finish()
     }
 
-    /// An answer in one piece, from a server that does not stream. Some send the list of their events.
+    /// An answer of a server that does not stream. Some send a list of events.
     async fn whole(
         &self,
         mut body: Body,
         mut decoder: Box<dyn Decoder>,
-        told: &mut Said<'_>,
+        meter: &mut EventMeter<'_>,
     ) -> Result<Answer, ModelError> {
         let mut bytes = Vec::new();
         while let Some(piece) = self.piece(&mut body).await? {
@@ -161,7 +161,7 @@ impl Remote {
             _ => vec![String::from_utf8_lossy(&bytes).into_owned()],
         };
         for data in parts {
-            told.take(&mut *decoder, &Event { name: None, data })?;
+            meter.take(&mut *decoder, &Event { name: None, data })?;
         }
         decoder.finish()
     }
@@ -171,20 +171,20 @@ impl Remote {
         piece.map_err(|error| failure::failed(error, &self.endpoint, Stage::Answer))
     }
 
-    /// What the vendor says instead of an answer.
+    /// The error of a response without success.
     async fn refused(&self, status: StatusCode, mut response: Response) -> ModelError {
-        let mut said = Vec::new();
+        let mut text = Vec::new();
         while let Ok(Some(piece)) = self.piece(&mut response.body).await {
-            let room = MAX_REFUSAL_BYTES.saturating_sub(said.len());
-            said.extend(piece.iter().take(room));
+            let room = MAX_REFUSAL_BYTES.saturating_sub(text.len());
+            text.extend(piece.iter().take(room));
             if room <= piece.len() {
                 break;
             }
         }
-        // Here and not only at the end: what is cut off of a long text must not leave the beginning of a key.
-        let mut said = String::from_utf8_lossy(&said).into_owned();
-        self.endpoint.hide_key(&mut said);
-        let mut error = self.endpoint.wire.wire().refusal(status.as_u16(), &said);
+        // Hides the key before the text is cut, so that no part of it remains.
+        let mut text = String::from_utf8_lossy(&text).into_owned();
+        self.endpoint.hide_key(&mut text);
+        let mut error = self.endpoint.wire.wire().refusal(status.as_u16(), &text);
         if let Some(after) = retry_after(&response, self.clock.now()) {
             error.retry_after = Some(after);
         }
@@ -200,22 +200,22 @@ impl Remote {
         ModelError::new(ModelErrorKind::Timeout, format!("nothing arrived from {title} for {seconds} s"))
     }
 
-    /// The error as it may be shown: without the key.
-    fn shown(&self, mut error: ModelError) -> ModelError {
+    /// The error without the key.
+    fn redacted(&self, mut error: ModelError) -> ModelError {
         self.endpoint.hide_key(&mut error.message);
         error
     }
 }
 
-/// Hands on what an answer says, as long as it is not too much.
-struct Said<'a> {
-    told: &'a mut (dyn FnMut(ModelEvent) + Send),
+/// Forwards events up to the size limit.
+struct EventMeter<'a> {
+    on_event: &'a mut (dyn FnMut(ModelEvent) + Send),
     bytes: usize,
 }
 
-impl Said<'_> {
+impl EventMeter<'_> {
     fn take(&mut self, decoder: &mut dyn Decoder, event: &Event) -> Result<(), ModelError> {
-        let Self { told, bytes } = self;
+        let Self { on_event, bytes } = self;
         decoder.event(event, &mut |event| {
             *bytes = bytes.saturating_add(match &event {
                 ModelEvent::Text(text) | ModelEvent::Reasoning(text) | ModelEvent::Arguments { text, .. } => {
@@ -224,11 +224,10 @@ impl Said<'_> {
                 ModelEvent::Call { id, name, .. } => id.as_str().len().saturating_add(name.len()),
                 ModelEvent::Again { .. } => 0,
             });
-            told(event);
+            on_event(event);
         })?;
-        if self.bytes > MAX_SAID_BYTES {
-            let message =
-                format!("the answer is too long: {MAX_SAID_BYTES} bytes are the most that is taken");
+        if self.bytes > MAX_CONTENT_BYTES {
+            let message = format!("the answer exceeds the limit of {MAX_CONTENT_BYTES} bytes");
             return Err(ModelError::new(ModelErrorKind::Endless, message));
         }
         Ok(())
@@ -243,19 +242,19 @@ impl Model for Remote {
     fn ask<'a>(
         &'a self,
         request: &'a ModelRequest,
-        told: &'a mut (dyn FnMut(ModelEvent) + Send),
+        on_event: &'a mut (dyn FnMut(ModelEvent) + Send),
         cancellation: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<Answer, ModelError>> {
         Box::pin(async move {
-            // Whoever stops drops the exchange, and with it the connection.
+            // Cancelling drops the exchange and its connection.
             let answered = tokio::select! {
                 biased;
                 () = cancellation.cancelled() => {
                     Err(ModelError::new(ModelErrorKind::Cancelled, "the answer was stopped"))
                 }
-                answered = self.exchange(request, told) => answered,
+                answered = self.exchange(request, on_event) => answered,
             };
-            answered.map_err(|error| self.shown(error))
+            answered.map_err(|error| self.redacted(error))
         })
     }
 }

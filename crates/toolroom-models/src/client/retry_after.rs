@@ -1,4 +1,4 @@
-//! When a vendor wants to be asked again.
+//! Parses `retry-after` headers.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use jiff::fmt::rfc2822::DateTimeParser;
 use toolroom::clock::Timestamp;
 use toolroom_host::net::Response;
 
-/// What the headers of a response say: milliseconds, seconds, or a date.
+/// The delay in milliseconds, seconds, or until a date.
 pub(super) fn retry_after(response: &Response, now: Timestamp) -> Option<Duration> {
     let millis = response.header("retry-after-ms").and_then(|text| seconds(text, 1_000.0));
     let after = || span(response.header("retry-after")?, response.header("date"), now);
     millis.or_else(after)
 }
 
-/// Seconds from now on, or until a date. The vendor's own clock counts where it shows it.
+/// Seconds from now, or until a date by the vendor's clock if it sends one.
 fn span(text: &str, date: Option<&str>, now: Timestamp) -> Option<Duration> {
     if let Some(span) = seconds(text, 1.0) {
         return Some(span);

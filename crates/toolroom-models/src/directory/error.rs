@@ -8,92 +8,90 @@ use crate::vendor::BaseUrlError;
 /// Why a model cannot be opened, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum OpenError {
-    /// Nobody knows this vendor.
+    /// The vendor is unknown.
     #[error(
-        "no vendor is called `{name}`{near}; known are {known}, and any other with `[vendor.{name}] base_url = \"…\"`"
+        "unknown vendor `{name}`{near}; known vendors: {known}; add another with `[vendor.{name}] base_url = \"…\"`"
     )]
     NoVendor {
         /// The name.
         name: String,
-        /// One that is written alike.
+        /// A suggestion.
         near: String,
-        /// Those there are.
+        /// The known vendors.
         known: String,
     },
-    /// It follows a preset that does not exist.
-    #[error("the vendor `{name}` is to be like `{like}`, which is no vendor that is known")]
+    /// It follows an unknown preset.
+    #[error("the vendor `{name}` has `like = \"{like}\"`, which is not a known vendor")]
     NoPreset {
         /// The vendor.
         name: String,
-        /// What it is to be like.
+        /// The preset.
         like: String,
     },
     /// It has no address.
-    #[error("nobody knows where {title} is: set {variables}`base_url` in `[vendor.{name}]`")]
+    #[error("{title} has no address: set {variables}`base_url` in `[vendor.{name}]`")]
     NoAddress {
         /// The vendor.
         name: String,
-        /// For people.
+        /// The display name.
         title: String,
-        /// The variable that would do, with what follows it.
+        /// The variable to set, with a separator.
         variables: String,
     },
     /// Its address cannot be used.
     #[error("the address of {title} from {from} cannot be used")]
     Address {
-        /// For people.
+        /// The display name.
         title: String,
-        /// Where it was found.
+        /// Its source.
         from: String,
-        /// Why.
+        /// The reason.
         source: BaseUrlError,
     },
-    /// Others would learn its key.
-    #[error(
-        "others can listen to what goes over `http://`, the key of {title} among it; write `https://` in {from}"
-    )]
-    Overheard {
-        /// For people.
+    /// Its key would be sent unencrypted.
+    #[error("the key of {title} would be sent unencrypted over `http://`; write `https://` in {from}")]
+    Unencrypted {
+        /// The display name.
         title: String,
-        /// Where the address was found.
+        /// The source of the address.
         from: String,
     },
-    /// It needs no key, and its address is known: a port of this machine that nobody has asked to open.
+    /// A local vendor that the operator has not configured.
     #[error(
-        "{title} is not set up: set {variable}, or write `[vendor.{name}]` into the configuration, and `{base}` is asked"
+        "{title} is not set up: set {variable}, or add `[vendor.{name}]` to the configuration to use `{base}`"
     )]
     NotSetUp {
         /// The vendor.
         name: String,
-        /// For people.
+        /// The display name.
         title: String,
-        /// Where it would be asked.
+        /// The default address.
         base: String,
-        /// The variable that would do.
+        /// The variable to set.
         variable: String,
     },
     /// It has no key.
     #[error(
-        "{title} needs a key: set {variable}, or keep it with `toolroom secrets set {name}` and write `key = \"secret:{name}\"` into `[vendor.{name}]`"
+        "{title} needs a key: set {variable}, or store it with `toolroom secrets set {name}` and write `key = \"secret:{name}\"` into `[vendor.{name}]`"
     )]
     NoKey {
         /// The vendor.
         name: String,
-        /// For people.
+        /// The display name.
         title: String,
-        /// The variable that would do.
+        /// The variable to set.
         variable: String,
     },
-    /// Its key is not where it was to be.
+    /// Its key is not at the configured source.
     #[error("the key of {title} is missing: {why}")]
     KeyMissing {
-        /// For people.
+        /// The display name.
         title: String,
         /// What to do.
         why: String,
     },
-    /// There is one offline model only.
-    #[error("there is no model `{name}`; the offline one is `{}`", offline::NAME)]
+    /// There is only one offline model.
+    #[error("unknown model `{name}`; the offline model is `{}`", offline::NAME)]
     NoOffline {
         /// The name.
         name: String,

@@ -1,7 +1,7 @@
-//! The vendors an operator has, and the way from a name to a model.
+//! The configured vendors; opens models by name.
 //!
-//! Settings come as plain data: whoever joins the parts reads variables, files and secrets. A vendor that is set up wrong
-//! is told when it is used, and keeps nobody from using another.
+//! Settings are plain data: the server reads variables, files and secrets. A misconfigured vendor fails when it is used and
+//! does not affect others.
 
 mod error;
 mod settings;
@@ -21,16 +21,16 @@ use crate::client::Remote;
 use crate::offline;
 use crate::vendor::{Known, ModelName, preset, presets};
 
-/// A model that can be asked.
+/// An open model.
 #[derive(Clone)]
 pub struct OpenedModel {
     /// The model.
     pub model: Arc<dyn Model>,
-    /// What is known about it.
+    /// Its profile.
     pub known: Known,
 }
 
-/// All vendors there are.
+/// All vendors.
 #[derive(Debug)]
 pub struct Directory {
     vendors: Vec<Vendor>,
@@ -38,7 +38,7 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// The vendors that are known, with these settings. Opens nothing.
+    /// The known vendors with these settings. Opens nothing.
     #[must_use]
     pub fn new(mut settings: BTreeMap<String, VendorSettings>, clock: Arc<dyn Clock>) -> Self {
         let mut vendors: Vec<Vendor> = presets()
@@ -52,42 +52,42 @@ impl Directory {
         Self { vendors, clock }
     }
 
-    /// The same, where the operator has named these models: vendors that need no key may then be asked where they usually
-    /// are, which is a port of this machine. For all others a name alone opens nothing.
+    /// Marks models that the operator has named. Local vendors without a key may then be reached at their default port on
+    /// this machine. For other vendors a name alone opens nothing.
     #[must_use]
     pub fn named<'n>(mut self, models: impl IntoIterator<Item = &'n ModelName>) -> Self {
         for model in models {
             let vendor = self.vendors.iter_mut().find(|vendor| vendor.name() == model.vendor());
-            vendor.into_iter().for_each(Vendor::name_it);
+            vendor.into_iter().for_each(Vendor::mark_named);
         }
         self
     }
 
-    /// All vendors: those that are known in the order of the presets, then those an operator has added.
+    /// All vendors: presets in their order, then those the operator added.
     #[must_use]
     pub fn vendors(&self) -> &[Vendor] {
         &self.vendors
     }
 
-    /// The vendors that somebody has set up.
+    /// The vendors with settings.
     pub fn configured(&self) -> impl Iterator<Item = &Vendor> {
         self.vendors.iter().filter(|vendor| vendor.is_configured())
     }
 
-    /// The model to begin with where nobody named one: that of the first vendor that is set up and in order, or the
-    /// offline model if none is set up at all.
+    /// The default model: that of the first vendor that is configured without problems, or the offline model if none is
+    /// configured.
     #[must_use]
-    pub fn usual(&self) -> Option<ModelName> {
+    pub fn default_model(&self) -> Option<ModelName> {
         if self.configured().next().is_none() {
             return offline::NAME.parse().ok();
         }
-        self.configured().filter(|vendor| vendor.problem().is_none()).find_map(Vendor::usual)
+        self.configured().filter(|vendor| vendor.problem().is_none()).find_map(Vendor::default_model)
     }
 
-    /// The model of this name. Sends nothing.
+    /// Opens the model of this name. Sends nothing.
     ///
     /// # Errors
-    /// When its vendor is unknown or not set up: the error says what to set.
+    /// When its vendor is unknown or not configured; the error says what to set.
     pub fn open(&self, name: &ModelName) -> Result<OpenedModel, OpenError> {
         let Some(vendor) = self.vendors.iter().find(|vendor| vendor.name() == name.vendor()) else {
             return offline::open(name).unwrap_or_else(|| Err(self.no_vendor(name.vendor())));

@@ -1,4 +1,4 @@
-//! What an operator has set about vendors, and what the usual variables say.
+//! Vendor settings of an operator, and those from environment variables.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,47 +7,47 @@ use toolroom::redact::Secret;
 
 use crate::vendor::{Preset, WireKind, presets};
 
-/// A value, and where it was found, for people.
+/// A value and its source, for users.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Given<T> {
     /// The value.
     pub value: T,
-    /// Where it was found: `$OPENAI_API_KEY`, a file.
+    /// The source: `$OPENAI_API_KEY`, a file.
     pub from: String,
 }
 
 /// A vendor's key.
 #[derive(Debug, Clone)]
 pub enum KeySetting {
-    /// It is there.
+    /// The key.
     Given(Given<Secret>),
-    /// It was to be found somewhere, and is not: what to do.
+    /// The key is missing at its source; says what to do.
     Missing(String),
 }
 
-/// What an operator has set about a vendor.
+/// The operator's settings of a vendor.
 #[derive(Debug, Clone, Default)]
 pub struct VendorSettings {
-    /// The preset it follows, for a vendor that has none of its own name; `custom` if absent.
+    /// The preset it follows, if none has its name; `custom` if absent.
     pub like: Option<String>,
-    /// Where it is.
+    /// Its base URL.
     pub base_url: Option<Given<String>>,
     /// Its key.
     pub key: Option<KeySetting>,
-    /// The model to begin with.
+    /// The default model.
     pub model: Option<String>,
-    /// What it speaks.
+    /// Its wire format.
     pub wire: Option<WireKind>,
     /// The version of its API.
     pub api_version: Option<String>,
-    /// How long it may be silent.
+    /// The idle timeout.
     pub idle: Option<Duration>,
     /// The window of its models.
     pub window: Option<u64>,
 }
 
 impl VendorSettings {
-    /// These, and what they leave open from `weaker`.
+    /// These settings, with absent ones from `weaker`.
     #[must_use]
     pub fn over(self, weaker: Self) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl VendorSettings {
     }
 }
 
-/// What the usual variables say, by vendor. `look` gives a variable's value.
+/// The settings from well-known environment variables, by vendor.
 #[must_use]
 pub fn from_variables(look: impl Fn(&str) -> Option<String>) -> BTreeMap<String, VendorSettings> {
     let find = |names: &[String]| {

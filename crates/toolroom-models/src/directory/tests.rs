@@ -63,7 +63,7 @@ fn vendors_are_found_by_the_usual_variables() {
         ]
     );
     assert!(!format!("{directory:?}").contains("secret-"));
-    assert_eq!(directory.usual(), Some(name("openai/gpt-5.6-terra")));
+    assert_eq!(directory.default_model(), Some(name("openai/gpt-5.6-terra")));
     let opened = directory.open(&name("openai/gpt-4o")).unwrap();
     assert_eq!((opened.model.name(), opened.known.facts.window), ("openai/gpt-4o", 128_000));
 }
@@ -79,14 +79,14 @@ fn at_its_own_address_openai_speaks_responses() {
 #[test]
 fn where_nothing_is_set_up_the_offline_model_answers() {
     let directory = directory(&[], Vec::new());
-    let usual = directory.usual().unwrap();
-    assert_eq!(usual, name("offline/toolroom"));
-    let opened = directory.open(&usual).unwrap();
+    let default_model = directory.default_model().unwrap();
+    assert_eq!(default_model, name("offline/toolroom"));
+    let opened = directory.open(&default_model).unwrap();
     assert_eq!(opened.model.name(), "offline/toolroom");
     let facts = opened.known.facts;
     assert_eq!((facts.tools, facts.price), (true, Some(Price::FREE)));
     let error = directory.open(&name("offline/gpt")).err().unwrap().to_string();
-    assert_eq!(error, "there is no model `offline/gpt`; the offline one is `offline/toolroom`");
+    assert_eq!(error, "unknown model `offline/gpt`; the offline model is `offline/toolroom`");
 }
 
 #[test]
@@ -95,16 +95,16 @@ fn what_is_missing_is_named() {
         &[],
         vec![
             ("lab", VendorSettings::default()),
-            ("odd", VendorSettings { like: Some("nobody".to_owned()), ..at("http://x") }),
+            ("odd", VendorSettings { like: Some("missing".to_owned()), ..at("http://x") }),
         ],
     );
-    assert_eq!(directory.usual(), None);
+    assert_eq!(directory.default_model(), None);
     for (model, words) in [
         ("openai/gpt-5", "OpenAI needs a key: set OPENAI_API_KEY"),
         ("opnai/gpt-5", "did you mean `openai`?"),
         ("azure/mine", "set AZURE_OPENAI_ENDPOINT, or `base_url` in `[vendor.azure]`"),
-        ("lab/m", "nobody knows where lab is: set `base_url` in `[vendor.lab]`"),
-        ("odd/m", "like `nobody`"),
+        ("lab/m", "lab has no address: set `base_url` in `[vendor.lab]`"),
+        ("odd/m", "`like = \"missing\"`"),
     ] {
         let told = error(&directory, model);
         assert!(told.contains(words), "{model}: {told}");
@@ -133,7 +133,7 @@ fn a_missing_secret_and_a_bad_address_keep_nobody_else_from_working() {
     assert!(error(&directory, "anthropic/claude-opus-5-5").contains("no secret `x`"));
     let told = error(&directory, "mistral/m");
     assert!(told.contains("from toolroom.toml cannot be used"), "{told}");
-    assert_eq!(directory.usual(), Some(name("groq/openai/gpt-oss-120b")));
+    assert_eq!(directory.default_model(), Some(name("groq/openai/gpt-oss-120b")));
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_vendor_of_an_operators_own_follows_a_preset_and_never_goes_to_its_address()
     assert_eq!(proxy.base_url().unwrap().as_str(), "https://proxy.example/v1");
     assert_eq!(proxy.key_from(), None);
     assert!(error(&directory, "proxy/claude-opus-5-5").contains("proxy needs a key: set its `key`"));
-    assert!(error(&directory, "twin/claude-opus-5-5").contains("nobody knows where twin is"));
+    assert!(error(&directory, "twin/claude-opus-5-5").contains("twin has no address"));
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn no_key_goes_where_others_can_listen() {
     ] {
         let directory = directory(&[("OPENAI_API_KEY", "sk-secret-1")], vec![("openai", at(url))]);
         let opened = directory.open(&name("openai/m"));
-        assert_eq!(matches!(opened, Err(OpenError::Overheard { .. })), is_overheard, "{url}");
+        assert_eq!(matches!(opened, Err(OpenError::Unencrypted { .. })), is_overheard, "{url}");
     }
 }
 
@@ -189,6 +189,6 @@ fn what_is_configured_goes_before_what_variables_say() {
         (vendor.wire(), vendor.key_from()),
         (Some(WireKind::OpenaiResponses), Some("$OPENAI_API_KEY"))
     );
-    assert_eq!(directory.usual(), Some(name("openai/m")));
+    assert_eq!(directory.default_model(), Some(name("openai/m")));
     assert_eq!(directory.open(&name("openai/m")).unwrap().known.facts.window, 9_000);
 }

@@ -1,4 +1,4 @@
-//! A vendor of an operator: a preset with what was set about it.
+//! A vendor: a preset with the operator's settings.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -9,14 +9,14 @@ use toolroom_host::net::{Client, EgressRule};
 
 use super::error::OpenError;
 use super::settings::{KeySetting, VendorSettings};
-use crate::client::{Endpoint, reach};
+use crate::client::{Endpoint, egress_policy};
 use crate::vendor::{BaseUrl, Known, ModelName, Preset, WireKind};
 use crate::wire::{Quirks, Terms};
 
-/// Anthropic wants a bound with each request. More than this is rarely wanted and never by accident.
-const MOST_BY_DEFAULT: u32 = 32_000;
+/// Limit of output tokens for Anthropic, which requires one.
+const DEFAULT_MAX_TOKENS: u32 = 32_000;
 
-/// A vendor, as an operator has it.
+/// A vendor with the operator's settings.
 pub struct Vendor {
     name: String,
     preset: Option<&'static Preset>,
@@ -34,7 +34,7 @@ impl Vendor {
         Self { name: name.to_owned(), preset, settings, is_set, is_named: false, client: OnceLock::new() }
     }
 
-    pub(super) fn name_it(&mut self) {
+    pub(super) fn mark_named(&mut self) {
         self.is_named = true;
     }
 
@@ -44,7 +44,7 @@ impl Vendor {
         &self.name
     }
 
-    /// Its name for people.
+    /// Its display name.
     #[must_use]
     pub fn title(&self) -> &str {
         match self.preset {
@@ -53,32 +53,32 @@ impl Vendor {
         }
     }
 
-    /// Whether it runs on the operator's own machine, or might.
+    /// Whether it usually runs on the operator's own machine.
     #[must_use]
     pub fn is_local(&self) -> bool {
         self.preset.is_some_and(|preset| preset.local)
     }
 
-    /// Whether somebody has set it up.
+    /// Whether the operator has configured it.
     #[must_use]
     pub fn is_configured(&self) -> bool {
         self.is_set
     }
 
-    /// Where it is, if that is known and in order.
+    /// Its base URL, if it is known and valid.
     #[must_use]
     pub fn base_url(&self) -> Option<BaseUrl> {
         self.base(self.preset?).ok()
     }
 
-    /// What it speaks.
+    /// Its wire format.
     #[must_use]
     pub fn wire(&self) -> Option<WireKind> {
         let preset = self.preset?;
         Some(self.wire_at(preset, &self.base(preset).ok()?))
     }
 
-    /// Where its key was found.
+    /// The source of its key.
     #[must_use]
     pub fn key_from(&self) -> Option<&str> {
         match &self.settings.key {
@@ -87,7 +87,7 @@ impl Vendor {
         }
     }
 
-    /// Its key, to be hidden wherever it might be shown.
+    /// Its key, for redaction.
     #[must_use]
     pub fn key(&self) -> Option<&Secret> {
         match &self.settings.key {
@@ -96,15 +96,15 @@ impl Vendor {
         }
     }
 
-    /// Its model to begin with.
+    /// Its default model.
     #[must_use]
-    pub fn usual(&self) -> Option<ModelName> {
+    pub fn default_model(&self) -> Option<ModelName> {
         let own =
             self.preset.filter(|preset| preset.name == self.name).and_then(|preset| preset.model.as_deref());
         ModelName::new(&self.name, self.settings.model.as_deref().or(own)?).ok()
     }
 
-    /// What keeps its models from being opened.
+    /// Why its models cannot be opened.
     #[must_use]
     pub fn problem(&self) -> Option<OpenError> {
         self.endpoint().err()
@@ -120,7 +120,7 @@ impl Vendor {
     fn base(&self, preset: &Preset) -> Result<BaseUrl, OpenError> {
         let title = || self.title().to_owned();
         let wire = self.settings.wire.unwrap_or(preset.wire);
-        // An added vendor is somewhere else than what it is like, and must not send its key there.
+        // An added vendor must not send its key to the address of the preset it follows.
         let own = preset.base_url.as_deref().filter(|_| preset.name == self.name);
         let (text, from) = match (&self.settings.base_url, own) {
             (Some(given), _) => (given.value.as_str(), given.from.as_str()),
@@ -138,14 +138,14 @@ impl Vendor {
         })
     }
 
-    /// Whether it is somewhere else than its preset says.
-    fn is_elsewhere(preset: &Preset, base: &BaseUrl) -> bool {
+    /// Whether its address differs from its preset's.
+    fn has_own_address(preset: &Preset, base: &BaseUrl) -> bool {
         let own = preset.base_url.as_deref().and_then(|own| BaseUrl::read(own, preset, preset.wire).ok());
         own.is_none_or(|own| !own.is_same_origin(base))
     }
 
     fn wire_at(&self, preset: &Preset, base: &BaseUrl) -> WireKind {
-        let elsewhere = preset.wire_elsewhere.filter(|_| Self::is_elsewhere(preset, base));
+        let elsewhere = preset.wire_elsewhere.filter(|_| Self::has_own_address(preset, base));
         self.settings.wire.or(elsewhere).unwrap_or(preset.wire)
     }
 
@@ -175,9 +175,9 @@ impl Vendor {
                 });
             }
         };
-        if key.is_some() && base.is_overheard() {
+        if key.is_some() && base.is_unencrypted() {
             let from = self.settings.base_url.as_ref().map_or("the presets", |given| &given.from);
-            return Err(OpenError::Overheard { title: self.title().to_owned(), from: from.to_owned() });
+            return Err(OpenError::Unencrypted { title: self.title().to_owned(), from: from.to_owned() });
         }
         Ok(Endpoint {
             title: self.title().to_owned(),
@@ -190,40 +190,40 @@ impl Vendor {
         })
     }
 
-    /// How long its models may be silent.
+    /// The idle timeout of its models.
     pub(super) fn idle(&self, preset: &Preset, known: &Known) -> Duration {
         self.settings.idle.unwrap_or_else(|| preset.idle(known.reasoning))
     }
 
-    /// The connections to it, which all its models share.
+    /// The HTTP client, which all its models share.
     pub(super) fn client(&self, preset: &Preset, endpoint: &Endpoint) -> Client {
-        self.client.get_or_init(|| Client::new(reach(self.opening(preset, endpoint)))).clone()
+        self.client.get_or_init(|| Client::new(egress_policy(self.opening(preset, endpoint)))).clone()
     }
 
-    /// What is opened: nothing for a vendor that is where it always is, which is public.
+    /// The egress rule for a configured or local address; none for the public default.
     fn opening<'e>(&self, preset: &Preset, endpoint: &'e Endpoint) -> Option<&'e EgressRule> {
         let is_own = self.settings.base_url.is_some() || preset.local;
         endpoint.base.opening().filter(|_| is_own)
     }
 
     pub(super) fn known(&self, preset: &Preset, model: &str) -> Known {
-        let mut known = Known::of(preset, model);
+        let mut known = Known::for_model(preset, model);
         known.facts.window = self.settings.window.unwrap_or(known.facts.window);
         known
     }
 
     pub(super) fn terms(&self, preset: &Preset, endpoint: &Endpoint, known: &Known, model: &str) -> Terms {
         let elsewhere =
-            preset.quirks_elsewhere.as_ref().filter(|_| Self::is_elsewhere(preset, &endpoint.base));
+            preset.quirks_elsewhere.as_ref().filter(|_| Self::has_own_address(preset, &endpoint.base));
         let quirks = elsewhere.unwrap_or(&preset.quirks).clone();
-        let most = known.facts.max_output.map(|most| most.min(MOST_BY_DEFAULT));
+        let most = known.facts.max_output.map(|most| most.min(DEFAULT_MAX_TOKENS));
         let quirks = Quirks {
             no_temperature: quirks.no_temperature || known.no_temperature,
             no_encrypted_reasoning: quirks.no_encrypted_reasoning || !known.reasoning,
             default_max_tokens: quirks.default_max_tokens.or(most),
             ..quirks
         };
-        // What came over one format is of no use in another.
+        // Opaque parts of one wire format are useless in another.
         let owner = match endpoint.wire == preset.wire {
             true => self.name.clone(),
             false => format!("{}:{}", self.name, endpoint.wire.as_str()),

@@ -10,7 +10,7 @@ use toolroom::model::{
 };
 
 use crate::field::{count_at, text_at};
-use crate::refusal::{self, broke_off, not_understood};
+use crate::refusal::{self, broke_off, invalid_answer};
 use crate::wire::Decoder;
 use toolroom_host::sse::Event;
 
@@ -59,13 +59,13 @@ impl Stream {
         &mut self,
         mut part: Map<String, Value>,
         seed: &str,
-        told: &mut dyn FnMut(ModelEvent),
+        on_event: &mut dyn FnMut(ModelEvent),
     ) -> Result<(), ModelError> {
         if let Some(Value::Object(function)) = part.get_mut("functionCall").map(Value::take) {
-            return self.call(part, function, seed, told);
+            return self.call(part, function, seed, on_event);
         }
         match part.get("text").and_then(Value::as_str).map(str::to_owned) {
-            Some(text) => self.words(text, part, told),
+            Some(text) => self.words(text, part, on_event),
             None => {
                 let block = Block::Opaque(self.opaque(Value::Object(part)));
                 self.pieces.push(Piece::Block(block));
@@ -79,10 +79,10 @@ impl Stream {
         mut part: Map<String, Value>,
         mut function: Map<String, Value>,
         seed: &str,
-        told: &mut dyn FnMut(ModelEvent),
+        on_event: &mut dyn FnMut(ModelEvent),
     ) -> Result<(), ModelError> {
         let Some(Value::String(name)) = function.shift_remove("name") else {
-            return Err(not_understood("a call has no name"));
+            return Err(invalid_answer("a call has no name"));
         };
         let arguments = match function.shift_remove("args") {
             Some(args @ Value::Object(_)) => args.to_string(),
@@ -97,16 +97,16 @@ impl Stream {
                 ModelCallId::new(&format!("gemini-{seed}-{index}"))
             }
         };
-        told(ModelEvent::Call { index, id: id.clone(), name: name.clone() });
-        told(ModelEvent::Arguments { index, text: arguments.clone() });
-        // Kept even where nothing else came with the call: it tells our own calls from somebody else's.
+        on_event(ModelEvent::Call { index, id: id.clone(), name: name.clone() });
+        on_event(ModelEvent::Arguments { index, text: arguments.clone() });
+        // Kept even where nothing else came with the call: it distinguishes our own calls from those of other clients.
         part.insert("functionCall".to_owned(), Value::Object(function));
         let opaque = Some(self.opaque(Value::Object(part)));
         self.pieces.push(Piece::Block(Block::Call { id, name, arguments: arguments.into(), opaque }));
         Ok(())
     }
 
-    fn words(&mut self, text: String, part: Map<String, Value>, told: &mut dyn FnMut(ModelEvent)) {
+    fn words(&mut self, text: String, part: Map<String, Value>, on_event: &mut dyn FnMut(ModelEvent)) {
         let are_thoughts = part.get("thought") == Some(&Value::Bool(true));
         let is_signed = part.keys().any(|key| key != "text" && key != "thought");
         if text.is_empty() && !is_signed {
@@ -129,7 +129,7 @@ impl Stream {
             }
         }
         if !text.is_empty() {
-            told(match are_thoughts {
+            on_event(match are_thoughts {
                 true => ModelEvent::Reasoning(text),
                 false => ModelEvent::Text(text),
             });
@@ -173,11 +173,11 @@ impl Stream {
 }
 
 impl Decoder for Stream {
-    fn event(&mut self, event: &Event, told: &mut dyn FnMut(ModelEvent)) -> Result<(), ModelError> {
+    fn event(&mut self, event: &Event, on_event: &mut dyn FnMut(ModelEvent)) -> Result<(), ModelError> {
         let mut chunk: Value = serde_json::from_str(&event.data)
-            .map_err(|error| not_understood("a chunk is no JSON").caused_by(error))?;
+            .map_err(|error| invalid_answer("a chunk is no JSON").caused_by(error))?;
         if chunk.get("error").is_some() {
-            return Err(refusal::in_stream(&chunk));
+            return Err(refusal::from_stream(&chunk));
         }
         if let Some(reason) = text_at(&chunk, "/promptFeedback/blockReason") {
             let said = text_at(&chunk, "/promptFeedback/blockReasonMessage").unwrap_or_default();
@@ -195,15 +195,15 @@ impl Decoder for Stream {
         if let Some(Value::Array(parts)) = candidate.pointer_mut("/content/parts").map(Value::take) {
             for part in parts {
                 let Value::Object(part) = part else {
-                    return Err(not_understood("a part is no object"));
+                    return Err(invalid_answer("a part is no object"));
                 };
-                self.part(part, &seed, told)?;
+                self.part(part, &seed, on_event)?;
             }
         }
         match finish.as_deref() {
             // The model wrote what is no call. It writes another the next time.
             Some(word @ ("MALFORMED_FUNCTION_CALL" | "MALFORMED_RESPONSE" | "UNEXPECTED_TOOL_CALL")) => {
-                Err(not_understood(format!("`{word}` {said}").trim_end()))
+                Err(invalid_answer(format!("`{word}` {said}").trim_end()))
             }
             Some("FINISH_REASON_UNSPECIFIED") | None => Ok(()),
             Some(_) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
-use toolroom::model::{Block, Message, ModelCallId, ModelRequest, Offered, Opaque, Role, ToolUse};
+use toolroom::model::{Block, Message, ModelCallId, ModelRequest, OfferedTool, Opaque, Role, ToolUse};
 
 use crate::arguments::as_object;
 use crate::field::text_at;
@@ -50,8 +50,8 @@ pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
 
 /// Parameters go as JSON Schema. Who does not know that field yet gets the older one, which understands a part of it
 /// only and refuses the rest.
-fn declarations(tools: &[Offered], terms: &Terms) -> Vec<Value> {
-    let declaration = |tool: &Offered| match terms.quirks.openapi_parameters {
+fn declarations(tools: &[OfferedTool], terms: &Terms) -> Vec<Value> {
+    let declaration = |tool: &OfferedTool| match terms.quirks.openapi_parameters {
         true => json!({
             "name": tool.name,
             "description": tool.description,
@@ -183,7 +183,7 @@ fn call(id: &ModelCallId, name: &str, arguments: &str, part: Option<&Value>, is_
         Some(Value::Object(function)) => function,
         _ => Map::new(),
     };
-    // Whoever uses an id twice gets the second one back under the name that its result has.
+    // If an id is used twice, the second call has the name of its result.
     if let Some(Value::String(theirs)) = function.get_mut("id") {
         id.as_str().clone_into(theirs);
     }

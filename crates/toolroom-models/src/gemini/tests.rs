@@ -4,8 +4,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolroom::model::{
-    Block, Image, Message, ModelCallId, ModelErrorKind, ModelEvent, Offered, Role, StopReason, SystemPrompt,
-    ToolUse, Usage,
+    Block, Image, Message, ModelCallId, ModelErrorKind, ModelEvent, OfferedTool, Role, StopReason,
+    SystemPrompt, ToolUse, Usage,
 };
 
 use super::Gemini;
@@ -54,7 +54,7 @@ fn words_are_told_as_they_come_and_counted_at_the_end() {
     assert_eq!(turn.text(), "Grüß Gott 🙂");
     let parts = json!([{"text": "Grüß Gott 🙂"}, {"text": "", "thoughtSignature": "Sig0+/=="}]);
     assert_eq!(again(&gemini(), vec![turn.clone()])[0], json!({"role": "model", "parts": parts}));
-    let elsewhere = again(&terms("somebody", "m"), vec![turn]);
+    let elsewhere = again(&terms("other", "m"), vec![turn]);
     assert_eq!(elsewhere[0]["parts"], json!([{"text": "Grüß Gott 🙂"}]));
 }
 
@@ -231,7 +231,7 @@ fn a_request_is_written_as_the_api_reads_it() {
     request.messages = vec![Arc::new(user(vec![Block::text("What is this?"), Block::Image(image)]))];
     let schema = json!({"type": "object", "properties": {"at": {"$ref": "#/$defs/place"}}, "$defs":
         {"place": {"type": ["string", "null"]}}, "additionalProperties": false});
-    request.tools = [Offered {
+    request.tools = [OfferedTool {
         name: "look".to_owned(),
         description: "Looks.".to_owned(),
         parameters: Arc::new(schema.clone()),
@@ -328,7 +328,7 @@ fn refusals_are_told_apart() {
 proptest! {
     #![proptest_config(cases(256))]
     #[test]
-    fn whatever_arrives_does_no_harm(
+    fn every_input_is_harmless(
         lines in prop::collection::vec(nearly(&[TEXT, THOUGHTS_AND_CALLS, CALLS_WITH_IDS, SIGNED_WORDS, ERROR_MIDWAY, BLOCKED]), 0..40),
     ) {
         endure(&Gemini, &gemini(), &lines);

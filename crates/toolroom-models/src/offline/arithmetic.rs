@@ -2,10 +2,10 @@
 
 use toolroom::expression::{ExpressionProblem, Value, evaluate};
 
-/// Longer ones are given to the calculator by name.
+/// The longest calculation that is recognised.
 const MAX_BYTES: usize = 500;
 
-/// Words before a calculation that only ask for it.
+/// Words before a calculation that are ignored.
 const BEFORE: [&str; 32] = [
     "what",
     "whats",
@@ -41,8 +41,8 @@ const BEFORE: [&str; 32] = [
     "so",
 ];
 
-/// The same behind it.
-const BEHIND: [&str; 8] = ["please", "is", "equal", "equals", "to", "thanks", "exactly", "now"];
+/// Words after a calculation that are ignored.
+const AFTER: [&str; 8] = ["please", "is", "equal", "equals", "to", "thanks", "exactly", "now"];
 
 /// Words that stand for an operator.
 const OPERATORS: [(&[&str], &str); 14] = [
@@ -71,7 +71,7 @@ const FUNCTIONS: [(&[&str], &str); 5] = [
     (&["factorial", "of"], "factorial"),
 ];
 
-/// The expression that a sentence asks for, in the kernel's language; nothing if it says anything else besides.
+/// The expression of a sentence in the kernel's language; `None` if the sentence has other words.
 pub(super) fn expression(sentence: &str) -> Option<String> {
     if sentence.len() > MAX_BYTES || !sentence.contains(|c: char| c.is_ascii_digit()) {
         return None;
@@ -80,12 +80,12 @@ pub(super) fn expression(sentence: &str) -> Option<String> {
     let bare = lower.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '?' | '!' | '.' | '='));
     let words: Vec<&str> = bare.split_whitespace().collect();
     let first = words.iter().position(|word| !BEFORE.contains(&word.trim_matches([',', ':'])))?;
-    let last = words.iter().rposition(|word| !BEHIND.contains(word))?;
+    let last = words.iter().rposition(|word| !AFTER.contains(word))?;
     let text = translated(words.get(first..=last)?);
     (is_calculation(&text) && can_be_calculated(&text)).then_some(text)
 }
 
-/// Words as signs.
+/// Replaces words by operators.
 fn translated(words: &[&str]) -> String {
     let mut text: Vec<String> = Vec::new();
     let mut rest = words;
@@ -116,7 +116,7 @@ fn begins<'w, 'a>(
     known.iter().find_map(|(phrase, sign)| Some((words.strip_prefix(*phrase)?, *sign)))
 }
 
-/// `15% of`, `15 % of`, `15 percent of`: the share, and what follows.
+/// `15% of`, `15 % of`, `15 percent of`: the share, and the rest.
 fn percent_of<'w, 'a>(words: &'w [&'a str]) -> Option<(&'a str, &'w [&'a str])> {
     let (share, behind) = match words {
         [share, "of", behind @ ..] => (share.strip_suffix('%')?, behind),
@@ -147,7 +147,7 @@ fn number(word: &str) -> String {
     if is_grouped && bare.parse::<f64>().is_ok() { bare } else { word.to_owned() }
 }
 
-/// Whether something is to be calculated: neither a plain number nor a date.
+/// Whether a text is a calculation rather than a number or a date.
 fn is_calculation(text: &str) -> bool {
     let has_sign = text.contains(['+', '-', '−', '*', '×', '/', '÷', '%', '^', '<', '>', '=', '(']);
     let is_date = ['-', '/'].iter().any(|sign| {
@@ -158,7 +158,7 @@ fn is_calculation(text: &str) -> bool {
     has_sign && !is_date && text.parse::<f64>().is_err()
 }
 
-/// Whether the kernel can calculate it, or says why a calculation has no result.
+/// Whether the kernel can evaluate it, or explains why it has no result.
 fn can_be_calculated(text: &str) -> bool {
     match evaluate(text, &()) {
         Ok(value) => matches!(value, Value::Bool(_) | Value::Int(_) | Value::Float(_)),

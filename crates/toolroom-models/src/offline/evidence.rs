@@ -1,15 +1,15 @@
-//! What stands in a sentence that an argument can be made of.
+//! Extracts parts of a sentence that can become arguments.
 
 use super::arithmetic;
 use super::zones;
 
-/// More pieces of one kind are no simple sentence.
-const MOST: usize = 16;
+/// Parts of one kind in a simple sentence.
+const MAX_PARTS: usize = 16;
 
-/// Endings that make a word the name of a site rather than of a file.
+/// Endings of host names, as opposed to file names.
 const SITES: [&str; 6] = ["com", "org", "net", "dev", "io", "edu"];
 
-/// What was found.
+/// The parts of a sentence.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Evidence {
     pub(super) expression: Option<String>,
@@ -18,12 +18,12 @@ pub(super) struct Evidence {
     pub(super) quoted: Vec<String>,
     pub(super) numbers: Vec<String>,
     pub(super) zone: Option<&'static str>,
-    /// The sentence without all of this.
+    /// The sentence without these parts.
     pub(super) rest: String,
 }
 
 impl Evidence {
-    pub(super) fn of(sentence: &str) -> Self {
+    pub(super) fn read(sentence: &str) -> Self {
         let expression = arithmetic::expression(sentence);
         let (quoted, unquoted) = quotations(sentence);
         let mut found = Self { expression, quoted, ..Self::default() };
@@ -52,12 +52,12 @@ impl Evidence {
         found
     }
 
-    /// Whether there is more of anything than a simple sentence has.
+    /// Whether there are more parts than in a simple sentence.
     pub(super) fn is_too_much(&self) -> bool {
-        [&self.urls, &self.paths, &self.quoted, &self.numbers].iter().any(|pieces| pieces.len() > MOST)
+        [&self.urls, &self.paths, &self.quoted, &self.numbers].iter().any(|pieces| pieces.len() > MAX_PARTS)
     }
 
-    /// Words that say of which kind the pieces are, for the search after tools.
+    /// Words for the kinds of the parts, for the tool search.
     pub(super) fn hints(&self) -> &'static str {
         match (self.urls.is_empty(), self.paths.is_empty()) {
             (false, _) => "web page url",
@@ -67,7 +67,7 @@ impl Evidence {
     }
 }
 
-/// Texts in quotes, and the sentence without them. A quote opens before a word and closes behind one.
+/// Quoted texts, and the sentence without them. A quote opens before a word and closes after one.
 fn quotations(sentence: &str) -> (Vec<String>, String) {
     let mut quoted = Vec::new();
     let mut rest = String::new();
@@ -113,9 +113,9 @@ fn url(word: &str) -> Option<String> {
     is_site.then(|| format!("https://{word}"))
 }
 
-/// Whether a word names a file or a folder: it says where it is, or has an ending.
+/// Whether a word is a path: it has a folder or a file extension.
 fn is_path(word: &str) -> bool {
-    let says_where =
+    let has_folder =
         ["/", "./", "../", "~/"].iter().any(|start| word.len() > start.len() && word.starts_with(start));
     let is_folder = word.len() > 1 && word.ends_with('/') && !word.contains("//");
     let name = word.rsplit('/').next().unwrap_or(word);
@@ -128,7 +128,7 @@ fn is_path(word: &str) -> bool {
             && is_plain(stem)
             && is_plain(ending)
     });
-    says_where || is_folder || has_ending
+    has_folder || is_folder || has_ending
 }
 
 #[cfg(test)]
@@ -137,8 +137,9 @@ mod tests {
 
     #[test]
     fn pieces_are_told_apart() {
-        let found =
-            Evidence::of("Fetch https://example.com/a?b=1, then save it 'as is' in notes/today.md 3 times.");
+        let found = Evidence::read(
+            "Fetch https://example.com/a?b=1, then save it 'as is' in notes/today.md 3 times.",
+        );
         assert_eq!(found.urls, ["https://example.com/a?b=1"]);
         assert_eq!(found.paths, ["notes/today.md"]);
         assert_eq!(found.quoted, ["as is"]);
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_says_where_it_is_or_has_an_ending() {
+    fn a_path_has_folder_it_is_or_has_an_ending() {
         for word in ["notes.txt", "/etc/hosts", "./a", "src/main.rs", "src/", "archive.tar.gz", "größe.md"]
         {
             assert!(is_path(word), "{word}");
@@ -168,8 +169,8 @@ mod tests {
 
     #[test]
     fn apostrophes_quote_nothing() {
-        let found = Evidence::of("don't say what's not said");
+        let found = Evidence::read("don't say what's not said");
         assert_eq!(found.quoted, Vec::<String>::new());
-        assert_eq!(Evidence::of("say “one two” and \"three\"").quoted, ["one two", "three"]);
+        assert_eq!(Evidence::read("say “one two” and \"three\"").quoted, ["one two", "three"]);
     }
 }

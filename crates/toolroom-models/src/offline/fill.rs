@@ -1,14 +1,14 @@
-//! A tool's arguments from what a sentence holds.
+//! Fills a tool's arguments from the parts of a sentence.
 
 use serde_json::{Map, Value};
 use toolroom::schema::{ArgumentWords, choices, parameter_allows};
 
 use super::evidence::Evidence;
-use super::on_offer::Tool;
+use super::tool_list::ListedTool;
 
-/// What a parameter wants, as far as its name and type tell.
+/// The kind of value a parameter takes, by its name and type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wants {
+enum ParameterKind {
     Expression,
     Url,
     Path,
@@ -16,24 +16,24 @@ enum Wants {
     Number,
     Choice,
     Text,
-    /// Something no sentence says.
+    /// A value that no sentence contains.
     Other,
 }
 
-/// The arguments for a call of this tool. Nothing if something is missing that the tool requires, or something was found
-/// that it has no place for: then another tool is meant.
-pub(super) fn arguments(tool: &Tool<'_>, evidence: &Evidence) -> Option<Map<String, Value>> {
-    let mut pieces = Pieces::of(evidence);
+/// The arguments for a call of this tool. `None` if a required one is missing, or a part of the sentence is left over,
+/// because then another tool is meant.
+pub(super) fn arguments(tool: &ListedTool<'_>, evidence: &Evidence) -> Option<Map<String, Value>> {
+    let mut pieces = Pieces::new(evidence);
     let mut words = ArgumentWords::new(tool.schema());
     let required = tool.required();
     for key in &required {
-        let text = pieces.take(wants(tool, key), tool, key)?;
+        let text = pieces.take(kind_of(tool, key), tool, key)?;
         words.text(key, &text).ok()?;
     }
     for (key, _) in tool.parameters().filter(|(key, _)| !required.contains(key)) {
-        let wants = wants(tool, key);
-        if matches!(wants, Wants::Url | Wants::Path | Wants::Zone)
-            && let Some(text) = pieces.take(wants, tool, key)
+        let kind = kind_of(tool, key);
+        if matches!(kind, ParameterKind::Url | ParameterKind::Path | ParameterKind::Zone)
+            && let Some(text) = pieces.take(kind, tool, key)
         {
             words.text(key, &text).ok()?;
         }
@@ -41,39 +41,39 @@ pub(super) fn arguments(tool: &Tool<'_>, evidence: &Evidence) -> Option<Map<Stri
     pieces.are_used().then(|| words.finish())
 }
 
-/// Whether an expression is all that the tool requires.
-pub(super) fn calculates(tool: &Tool<'_>) -> bool {
-    matches!(tool.required().as_slice(), [only] if wants(tool, only) == Wants::Expression)
+/// Whether the tool requires only an expression.
+pub(super) fn calculates(tool: &ListedTool<'_>) -> bool {
+    matches!(tool.required().as_slice(), [only] if kind_of(tool, only) == ParameterKind::Expression)
 }
 
-fn wants(tool: &Tool<'_>, key: &str) -> Wants {
+fn kind_of(tool: &ListedTool<'_>, key: &str) -> ParameterKind {
     let schema = tool.schema();
     if parameter_allows(schema, key, "boolean") {
-        return Wants::Other;
+        return ParameterKind::Other;
     }
     if !choices(schema, key).is_empty() {
-        return Wants::Choice;
+        return ParameterKind::Choice;
     }
     if !parameter_allows(schema, key, "string") {
         let is_number = parameter_allows(schema, key, "number") || parameter_allows(schema, key, "integer");
-        return if is_number { Wants::Number } else { Wants::Other };
+        return if is_number { ParameterKind::Number } else { ParameterKind::Other };
     }
     let name = key.to_lowercase();
     let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
     if has(&["expression", "formula", "equation"]) {
-        Wants::Expression
+        ParameterKind::Expression
     } else if has(&["url", "uri", "link", "href"]) {
-        Wants::Url
+        ParameterKind::Url
     } else if has(&["path", "file", "folder", "directory"]) || name == "dir" {
-        Wants::Path
+        ParameterKind::Path
     } else if has(&["timezone", "time_zone", "time-zone"]) || matches!(name.as_str(), "tz" | "zone") {
-        Wants::Zone
+        ParameterKind::Zone
     } else {
-        Wants::Text
+        ParameterKind::Text
     }
 }
 
-/// What is left of the evidence while arguments are made of it.
+/// The unused parts of the sentence.
 struct Pieces<'e> {
     expression: Option<&'e str>,
     urls: &'e [String],
@@ -85,33 +85,33 @@ struct Pieces<'e> {
 }
 
 impl<'e> Pieces<'e> {
-    fn of(evidence: &'e Evidence) -> Self {
+    fn new(evidence: &'e Evidence) -> Self {
         let Evidence { expression, urls, paths, quoted, numbers, zone, rest } = evidence;
-        // The numbers of an expression are in it.
+        // The expression contains its numbers.
         let numbers = if expression.is_some() { &[][..] } else { numbers };
         Self { expression: expression.as_deref(), urls, paths, quoted, numbers, zone: *zone, rest }
     }
 
-    fn take(&mut self, wants: Wants, tool: &Tool<'_>, key: &str) -> Option<String> {
+    fn take(&mut self, kind: ParameterKind, tool: &ListedTool<'_>, key: &str) -> Option<String> {
         let first = |pieces: &mut &'e [String]| {
             let (first, others) = pieces.split_first()?;
             *pieces = others;
             Some(first.clone())
         };
-        match wants {
-            Wants::Expression => self.expression.take().map(str::to_owned),
-            Wants::Url => first(&mut self.urls),
-            Wants::Path => first(&mut self.paths).or_else(|| first(&mut self.quoted)),
-            Wants::Zone => self.zone.take().map(str::to_owned),
-            Wants::Number => first(&mut self.numbers),
-            Wants::Choice => self.choice(tool, key),
-            Wants::Text => first(&mut self.quoted),
-            Wants::Other => None,
+        match kind {
+            ParameterKind::Expression => self.expression.take().map(str::to_owned),
+            ParameterKind::Url => first(&mut self.urls),
+            ParameterKind::Path => first(&mut self.paths).or_else(|| first(&mut self.quoted)),
+            ParameterKind::Zone => self.zone.take().map(str::to_owned),
+            ParameterKind::Number => first(&mut self.numbers),
+            ParameterKind::Choice => self.choice(tool, key),
+            ParameterKind::Text => first(&mut self.quoted),
+            ParameterKind::Other => None,
         }
     }
 
     /// The one choice that the sentence names.
-    fn choice(&self, tool: &Tool<'_>, key: &str) -> Option<String> {
+    fn choice(&self, tool: &ListedTool<'_>, key: &str) -> Option<String> {
         let words = self.rest.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
         let words: Vec<String> = words.map(str::to_lowercase).collect();
         let mut named =

@@ -1,4 +1,4 @@
-//! What came of calls, in words. Nothing is said that no result holds.
+//! Describes results of calls.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use toolroom::model::{Block, Message, ModelCallId};
 use toolroom::schema::plain;
 
-use super::on_offer::OnOffer;
+use super::tool_list::ToolList;
 
 /// Characters of one result that are shown.
 const SHOWN: usize = 2_000;
@@ -15,20 +15,22 @@ const SHOWN: usize = 2_000;
 /// A list or an object with more entries than this is shown as JSON.
 const ENTRIES: usize = 20;
 
-/// Characters of a value that stands in a line of its own.
+/// Characters of a value on its own line.
 const LINE: usize = 200;
 
-/// What the kernel writes into a result it has shortened, before the artifact's id.
+/// The kernel's marker in a shortened result, before the artifact's id.
 const ARTIFACT: &str = "left out; whole result: result_read artifact=";
 
-/// Says what came of the calls of the last turn.
-pub(super) fn told(messages: &[&Message], tools: &OnOffer<'_>) -> String {
+/// Describes the results of the last turn.
+pub(super) fn describe(messages: &[&Message], tools: &ToolList<'_>) -> String {
     let blocks = messages.last().map(|message| message.blocks.as_slice()).unwrap_or_default();
-    let said: Vec<String> = blocks
+    let texts: Vec<String> = blocks
         .iter()
         .filter_map(|block| match block {
             Block::Result { id, name, content, is_error } => {
-                let title = tools.on_wire(name).map_or_else(|| name.clone(), super::on_offer::Tool::title);
+                let title = tools
+                    .by_wire_name(name)
+                    .map_or_else(|| name.clone(), super::tool_list::ListedTool::title);
                 let arguments = arguments(messages, id);
                 Some((title, arguments, Arc::clone(content), *is_error))
             }
@@ -43,7 +45,7 @@ pub(super) fn told(messages: &[&Message], tools: &OnOffer<'_>) -> String {
             false => success(&title, &arguments, &content),
         })
         .collect();
-    match said.as_slice() {
+    match texts.as_slice() {
         [only] => only.clone(),
         several => several
             .iter()
@@ -53,31 +55,31 @@ pub(super) fn told(messages: &[&Message], tools: &OnOffer<'_>) -> String {
     }
 }
 
-/// What a call was made with, from the last turn that has a call of this id.
-fn arguments(messages: &[&Message], wanted: &ModelCallId) -> Map<String, Value> {
+/// The arguments of the last call with this id.
+fn arguments(messages: &[&Message], call: &ModelCallId) -> Map<String, Value> {
     let calls = messages.iter().rev().flat_map(|message| &message.blocks);
     let found = calls.filter_map(|block| match block {
-        Block::Call { id, arguments, .. } if id == wanted => serde_json::from_str(arguments).ok(),
+        Block::Call { id, arguments, .. } if id == call => serde_json::from_str(arguments).ok(),
         _ => None,
     });
     found.into_iter().next().unwrap_or_default()
 }
 
 fn failure(title: &str, content: &Value) -> String {
-    let text = |key: &str| content.get(key).and_then(Value::as_str).map(|text| cut(text.trim(), SHOWN));
-    let error = text("error").unwrap_or_else(|| cut(&plain(content), SHOWN));
-    let mut said = format!("{title} did not work: {error}");
-    if let Some(hint) = text("hint") {
-        let _ = write!(said, "\n\n{hint}");
+    let field = |key: &str| content.get(key).and_then(Value::as_str).map(|text| cut(text.trim(), SHOWN));
+    let error = field("error").unwrap_or_else(|| cut(&plain(content), SHOWN));
+    let mut text = format!("{title} failed: {error}");
+    if let Some(hint) = field("hint") {
+        let _ = write!(text, "\n\n{hint}");
     }
-    said
+    text
 }
 
 fn success(title: &str, arguments: &Map<String, Value>, content: &Value) -> String {
-    let mut said = match content {
+    let mut text = match content {
         Value::Null => format!("{title} is done."),
         Value::Bool(_) | Value::Number(_) => equation(title, arguments, content),
-        Value::String(text) if text.trim().is_empty() => format!("{title} gave an empty text."),
+        Value::String(text) if text.trim().is_empty() => format!("{title} returned an empty text."),
         Value::String(text) if text.chars().nth(LINE).is_none() && !text.contains('\n') => {
             format!("{title}: {text}")
         }
@@ -86,15 +88,12 @@ fn success(title: &str, arguments: &Map<String, Value>, content: &Value) -> Stri
         Value::Object(map) => object(title, map, content),
     };
     if let Some(artifact) = artifact(content) {
-        let _ = write!(
-            said,
-            "\n\nThis was too long to be given whole; `/result_read artifact={artifact}` shows more."
-        );
+        let _ = write!(text, "\n\nThe result was shortened; `/result_read artifact={artifact}` shows more.");
     }
-    said
+    text
 }
 
-/// `17*23 = 391`, where the call had one text to work with.
+/// `17*23 = 391`, if the call had one string argument.
 fn equation(title: &str, arguments: &Map<String, Value>, result: &Value) -> String {
     let mut values = arguments.values();
     match (values.next(), values.next()) {
@@ -127,11 +126,11 @@ fn object(title: &str, map: &Map<String, Value>, content: &Value) -> String {
         return format!("{title} is done.");
     }
     let text = map.get("content").and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-    // What stands beside a text is in lines of their own before it.
-    let others: Vec<(&String, &Value)> =
+    // Other fields come before the content, one per line.
+    let fields: Vec<(&String, &Value)> =
         map.iter().filter(|(key, _)| text.is_none() || *key != "content").collect();
     let lines: Option<Vec<String>> =
-        others.iter().map(|(key, value)| line(value).map(|line| format!("- {key}: {line}"))).collect();
+        fields.iter().map(|(key, value)| line(value).map(|line| format!("- {key}: {line}"))).collect();
     match (lines.filter(|lines| lines.len() <= ENTRIES), text) {
         (Some(lines), None) => format!("{title}:\n\n{}", lines.join("\n")),
         (Some(lines), Some(text)) if lines.is_empty() => format!("{title}:\n\n{}", shown(text)),
@@ -140,7 +139,7 @@ fn object(title: &str, map: &Map<String, Value>, content: &Value) -> String {
     }
 }
 
-/// A value that fits into a line.
+/// A value on one line, if it fits.
 fn line(value: &Value) -> Option<String> {
     match value {
         Value::Array(_) | Value::Object(_) => {
@@ -167,11 +166,11 @@ fn json(title: &str, content: &Value, size: &str) -> String {
     }
 }
 
-/// A text, or its beginning and how long it is.
+/// A text, or its beginning with its length.
 fn shown(text: &str) -> String {
     let count = text.chars().count();
     match count > SHOWN {
-        true => format!("{}\n\n({count} characters in all; this is the beginning.)", cut(text, SHOWN)),
+        true => format!("{}\n\n({count} characters in total; this is the beginning.)", cut(text, SHOWN)),
         false => text.trim_end().to_owned(),
     }
 }
@@ -183,12 +182,12 @@ fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// The id of the whole result, which a shortened one names.
+/// The artifact id in a shortened result.
 fn artifact(content: &Value) -> Option<String> {
     match content {
         Value::String(text) => {
-            let (_, behind) = text.split_once(ARTIFACT)?;
-            let id: String = behind
+            let (_, after) = text.split_once(ARTIFACT)?;
+            let id: String = after
                 .chars()
                 .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
                 .take(80)

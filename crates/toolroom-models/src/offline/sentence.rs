@@ -1,22 +1,22 @@
-//! A plain sentence: which tool it asks for, if that is clear.
+//! Plain sentences: finds the requested tool if it is clear.
 
 use toolroom::selector::{Selector, ToolCard};
 
 use super::Reply;
 use super::evidence::Evidence;
 use super::fill;
-use super::on_offer::{OnOffer, Tool};
-use super::speech;
+use super::texts;
+use super::tool_list::{ListedTool, ToolList};
 
-/// Tools that are named where nothing is clear.
+/// Tools that are suggested if the request is unclear.
 const NAMED: usize = 3;
 
-/// A tool is near if it fits at least so well, measured by the best one.
+/// Minimum score of a suggestion, relative to the best tool.
 const NEAR: f32 = 0.5;
 
-/// Calls the tool a sentence asks for, or says what could be called.
-pub(super) fn read(text: &str, tools: &OnOffer<'_>) -> Reply {
-    let evidence = Evidence::of(text);
+/// Calls the requested tool, or suggests some.
+pub(super) fn read(text: &str, tools: &ToolList<'_>) -> Reply {
+    let evidence = Evidence::read(text);
     if evidence.expression.is_some()
         && let Some(call) =
             tools.iter().filter(|tool| fill::calculates(tool)).find_map(|tool| call(tool, &evidence))
@@ -25,8 +25,8 @@ pub(super) fn read(text: &str, tools: &OnOffer<'_>) -> Reply {
     }
     let selector = Selector::new(tools.iter().map(card));
     let ranking = selector.rank(&format!("{} {}", evidence.rest, evidence.hints()), NAMED);
-    // Only the best one: the next may do the opposite of what is wanted, and have what it requires.
-    let first = ranking.tools.first().and_then(|ranked| tools.on_wire(&ranked.id));
+    // Only the best one, because the next may do the opposite.
+    let first = ranking.tools.first().and_then(|ranked| tools.by_wire_name(&ranked.id));
     if let Some(tool) = first
         && !evidence.is_too_much()
         && is_clear(&selector, tool, &evidence)
@@ -36,24 +36,24 @@ pub(super) fn read(text: &str, tools: &OnOffer<'_>) -> Reply {
     }
     let best = ranking.tools.first().map_or(0.0, |best| best.score);
     let near = ranking.tools.iter().take_while(|ranked| ranked.score >= best * NEAR);
-    let near: Vec<&Tool<'_>> = near.filter_map(|ranked| tools.on_wire(&ranked.id)).collect();
-    Reply::Words(speech::unclear(&near, tools))
+    let near: Vec<&ListedTool<'_>> = near.filter_map(|ranked| tools.by_wire_name(&ranked.id)).collect();
+    Reply::Words(texts::unclear(&near, tools))
 }
 
-fn call(tool: &Tool<'_>, evidence: &Evidence) -> Option<Reply> {
+fn call(tool: &ListedTool<'_>, evidence: &Evidence) -> Option<Reply> {
     let arguments = fill::arguments(tool, evidence)?;
     Some(Reply::Call { name: tool.offered.name.clone(), arguments })
 }
 
-/// Whether the sentence says little that the tool has nothing to do with. A page or a file alone says nothing else.
-fn is_clear(selector: &Selector, tool: &Tool<'_>, evidence: &Evidence) -> bool {
-    let fit = selector.fit(&tool.offered.name, &evidence.rest);
-    let strange = fit.strange.len();
-    let is_alone = strange == 0 && !(evidence.urls.is_empty() && evidence.paths.is_empty());
-    (fit.met > 0 || is_alone) && strange * 2 <= fit.met
+/// Whether the tool has most words of the sentence. A URL or a path alone is clear.
+fn is_clear(selector: &Selector, tool: &ListedTool<'_>, evidence: &Evidence) -> bool {
+    let coverage = selector.coverage(&tool.offered.name, &evidence.rest);
+    let unmatched = coverage.unmatched.len();
+    let is_alone = unmatched == 0 && !(evidence.urls.is_empty() && evidence.paths.is_empty());
+    (coverage.matched > 0 || is_alone) && unmatched * 2 <= coverage.matched
 }
 
-fn card(tool: &Tool<'_>) -> ToolCard {
+fn card(tool: &ListedTool<'_>) -> ToolCard {
     ToolCard {
         id: tool.offered.name.clone(),
         name: tool.typed().to_owned(),

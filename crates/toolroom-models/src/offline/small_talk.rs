@@ -1,13 +1,13 @@
-//! Words that want no tool: greetings, thanks, questions about the model itself.
+//! Small talk: greetings, thanks, questions about the model.
 
-use super::on_offer::OnOffer;
-use super::speech;
+use super::texts;
+use super::tool_list::ToolList;
 
-/// More words than this are no small talk.
-const MOST_WORDS: usize = 8;
+/// The longest small talk in words.
+const MAX_WORDS: usize = 8;
 
-/// Words that may stand beside a greeting or thanks.
-const BESIDE: [&str; 16] = [
+/// Words that may accompany a greeting or thanks.
+const FILLERS: [&str; 16] = [
     "there", "again", "all", "everyone", "you", "so", "very", "much", "a", "lot", "toolroom", "good", "and",
     "that", "is", "great",
 ];
@@ -37,7 +37,7 @@ const THANKS: [&str; 10] =
 
 const FAREWELLS: [&str; 6] = ["bye", "goodbye", "farewell", "tschüss", "quit", "exit"];
 
-/// Questions about the model, as their words without the small ones.
+/// Questions about the model, in lower case without punctuation.
 const ABOUT: [&str; 24] = [
     "help",
     "help me",
@@ -65,37 +65,37 @@ const ABOUT: [&str; 24] = [
     "what tools are there",
 ];
 
-/// What to say to small talk; nothing if it is none.
-pub(super) fn answer(text: &str, tools: &OnOffer<'_>) -> Option<String> {
+/// The reply to small talk; `None` for other messages.
+pub(super) fn answer(text: &str, tools: &ToolList<'_>) -> Option<String> {
     let words: Vec<String> = text
         .split_whitespace()
-        .take(MOST_WORDS + 1)
+        .take(MAX_WORDS + 1)
         .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
         .filter(|word| !word.is_empty())
         .collect();
-    let said = words.join(" ");
-    if words.len() > MOST_WORDS {
+    let phrase = words.join(" ");
+    if words.len() > MAX_WORDS {
         return None;
     }
-    if text.trim() == "?" || ABOUT.contains(&said.as_str()) {
-        return Some(match said.as_str() {
+    if text.trim() == "?" || ABOUT.contains(&phrase.as_str()) {
+        return Some(match phrase.as_str() {
             "what tools do you have" | "which tools do you have" | "what tools are there" => {
-                speech::all(tools)
+                texts::all(tools)
             }
-            _ => speech::introduction(tools),
+            _ => texts::introduction(tools),
         });
     }
     let is_only = |list: &[&str]| {
         words.iter().any(|word| list.contains(&word.as_str()))
-            && words.iter().all(|word| list.contains(&word.as_str()) || BESIDE.contains(&word.as_str()))
+            && words.iter().all(|word| list.contains(&word.as_str()) || FILLERS.contains(&word.as_str()))
     };
     if is_only(&THANKS) {
-        return Some(speech::welcome());
+        return Some(texts::welcome());
     }
     if is_only(&FAREWELLS) {
-        return Some(speech::farewell());
+        return Some(texts::farewell());
     }
     let greets = is_only(&GREETINGS)
-        || GREETINGS.iter().any(|hi| ABOUT.iter().any(|about| said == format!("{hi} {about}")));
-    greets.then(|| speech::greeting(tools))
+        || GREETINGS.iter().any(|hi| ABOUT.iter().any(|about| phrase == format!("{hi} {about}")));
+    greets.then(|| texts::greeting(tools))
 }

@@ -1,19 +1,23 @@
 use proptest::prelude::*;
 use serde_json::json;
-use toolroom::model::{Offered, SystemPrompt};
+use toolroom::model::{OfferedTool, SystemPrompt};
 
 use super::*;
 use crate::scale::cases;
 
-fn offered(name: &str, description: &str, properties: &Value, required: &[&str]) -> Offered {
+fn offered(name: &str, description: &str, properties: &Value, required: &[&str]) -> OfferedTool {
     let parameters = json!({
         "type": "object", "properties": properties, "required": required, "additionalProperties": false,
     });
-    Offered { name: name.to_owned(), description: description.to_owned(), parameters: Arc::new(parameters) }
+    OfferedTool {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        parameters: Arc::new(parameters),
+    }
 }
 
 /// What a fresh installation offers, in short.
-fn tools() -> Arc<[Offered]> {
+fn tools() -> Arc<[OfferedTool]> {
     let text = json!({"type": "string"});
     let count = json!({"type": ["integer", "null"]});
     let path = json!({"path": text});
@@ -27,19 +31,19 @@ fn tools() -> Arc<[Offered]> {
         ),
         offered(
             "builtin__cost_status",
-            "Tell how many tokens a user has used and what they cost, in all and today",
+            "Return how many tokens a user has used and what they cost, in total and today",
             &json!({"user_id": {"type": ["string", "null"]}}),
             &[],
         ),
         offered(
             "builtin__doctor",
-            "Check that everything is in order, and what to do where it is not",
+            "Check that this installation works, and suggest remedies for problems",
             &json!({}),
             &[],
         ),
         offered(
             "builtin__get_local_time",
-            "Get the current local date and time",
+            "Return the current local date and time",
             &json!({"timezone": {"type": ["string", "null"], "description": "IANA time zone such as `Europe/Berlin`"}}),
             &[],
         ),
@@ -49,16 +53,16 @@ fn tools() -> Arc<[Offered]> {
             &path,
             &[],
         ),
-        offered("builtin__memory_forget", "Forget what is remembered under a key", &json!({"key": text}), &["key"]),
+        offered("builtin__memory_forget", "Forget the memory under a key", &json!({"key": text}), &["key"]),
         offered(
             "builtin__memory_search",
-            "Search what is remembered about the user, by words or by a part of a text",
+            "Search what is remembered about the user, by words or part of a text",
             &json!({"query": text, "limit": {"type": "integer"}}),
             &["query"],
         ),
         offered(
             "builtin__memory_store",
-            "Remember something about the user beyond this conversation, or update what is remembered under a key",
+            "Remember something about the user beyond this conversation, or update the memory under a key",
             &json!({"key": text, "content": text}),
             &["key", "content"],
         ),
@@ -70,7 +74,7 @@ fn tools() -> Arc<[Offered]> {
         ),
         offered(
             "builtin__result_read",
-            "Read a part of a tool result that was too long to be given whole",
+            "Read a part of a tool result that was too long to return in full",
             &json!({"artifact": text, "offset": count}),
             &["artifact"],
         ),
@@ -83,20 +87,20 @@ fn tools() -> Arc<[Offered]> {
         ),
         offered(
             "builtin__session_status",
-            "Tell how full this conversation is, how many turns it has, and what it has cost",
+            "Return how full this conversation is, its number of turns and its cost",
             &json!({}),
             &[],
         ),
         offered(
             "builtin__web_fetch",
-            "Fetch a web page and read it: HTML becomes Markdown without menus and scripts, JSON is set in lines, other \
-             text is given as it is. Only the public internet can be reached.",
+            "Fetch a web page and read it: HTML becomes Markdown without menus and scripts, JSON is \
+             pretty-printed, other text is returned unchanged. Only the public internet can be reached.",
             &json!({"url": text, "max_chars": {"type": "integer"}}),
             &["url"],
         ),
         offered(
             "builtin__write_file",
-            "Write text to a file, replacing what is there and creating folders as needed",
+            "Write text to a file, replacing its content and creating folders as needed",
             &json!({"path": text, "content": text}),
             &["path", "content"],
         ),
@@ -141,7 +145,7 @@ fn result(content: Value, is_error: bool) -> Block {
     Block::Result { id: ModelCallId::new("offline_1"), name, content: Arc::new(content), is_error }
 }
 
-/// What is said when a call of the calculator comes back with this.
+/// The reply to this result of the calculator.
 fn after(result: Block) -> String {
     let call = Block::Call {
         id: ModelCallId::new("offline_1"),
@@ -197,7 +201,7 @@ fn what_is_unclear_is_answered_with_tools_that_are_near_and_a_way_to_a_real_mode
         ("which files are here?", "/list_files [path=…]"),
     ] {
         let words = to(text);
-        assert!(words.contains("OPENAI_API_KEY") && words.contains("no AI"), "{text}: {words}");
+        assert!(words.contains("OPENAI_API_KEY") && words.contains("offline mode"), "{text}: {words}");
         assert!(words.contains(near) && !words.starts_with("builtin__"), "{text}: {words}");
     }
 }
@@ -206,11 +210,11 @@ fn what_is_unclear_is_answered_with_tools_that_are_near_and_a_way_to_a_real_mode
 fn small_talk_gets_a_pleasant_answer() {
     for text in ["hi", "Hello there!", "good morning", "Hi, what can you do?"] {
         let words = to(text);
-        assert!(words.starts_with("Hello! I am Toolroom's offline model"), "{text}: {words}");
+        assert!(words.starts_with("Hello! No model connected"), "{text}: {words}");
         assert!(words.contains("Calculator: `/calculator expression=…`"), "{words}");
     }
     for text in ["help", "what can you do?", "Who are you", "?"] {
-        assert!(to(text).starts_with("I am Toolroom's offline model"), "{text}");
+        assert!(to(text).starts_with("No model connected"), "{text}");
     }
     assert_eq!(to("thanks a lot!"), "You are welcome.");
     assert!(to("bye").starts_with("Goodbye."));
@@ -264,11 +268,11 @@ fn values_behind_a_slash_have_the_type_the_tool_wants() {
 #[test]
 fn wrong_calls_are_explained_and_not_made() {
     for (text, said) in [
-        ("/nosuch x=1", "There is no tool `nosuch` here. `/tools` lists those there are."),
+        ("/nosuch x=1", "Unknown tool `nosuch`. `/tools` lists all tools."),
         ("/memory", "Did you mean one of these?"),
-        ("/calculator", "Calculator was not called: `expression` is missing."),
-        ("/calculator expresion=1", "it has no parameter `expresion`; did you mean `expression`?"),
-        ("/memory_store hello", "`hello` is no pair of key and value"),
+        ("/calculator", "Calculator was not called: missing argument `expression`."),
+        ("/calculator expresion=1", "unknown argument `expresion` (did you mean `expression`?)"),
+        ("/memory_store hello", "`hello` is not a key=value pair"),
         ("/memory_store key=a key=b", "`key` is given twice"),
         ("/calculator {\"expression\": 1", "the arguments are not valid JSON"),
     ] {
@@ -283,7 +287,7 @@ fn wrong_calls_are_explained_and_not_made() {
 }
 
 #[test]
-fn results_are_said_in_words() {
+fn results_are_described() {
     for (content, said) in [
         (json!(391), "17*23 = 391".to_owned()),
         (json!("done"), "Calculator: done".to_owned()),
@@ -301,17 +305,14 @@ fn results_are_said_in_words() {
         assert_eq!(after(result(content, false)), said);
     }
     let error = json!({"error": "division by zero", "hint": "divide by something else"});
-    assert_eq!(
-        after(result(error, true)),
-        "Calculator did not work: division by zero\n\ndivide by something else"
-    );
+    assert_eq!(after(result(error, true)), "Calculator failed: division by zero\n\ndivide by something else");
 }
 
 #[test]
-fn long_results_are_told_by_their_size_and_where_the_rest_is() {
+fn long_results_are_shown_with_their_size_and_artifact() {
     let marker = "[… 5 of 9 characters left out; whole result: result_read artifact=art_7x …]";
     let said = after(result(json!(format!("{}{marker}", "word ".repeat(1_000))), false));
-    assert!(said.contains("characters in all; this is the beginning"), "{said}");
+    assert!(said.contains("characters in total; this is the beginning"), "{said}");
     assert!(said.ends_with("`/result_read artifact=art_7x` shows more."), "{said}");
     assert!(said.len() < 3_000);
     let many: Vec<Value> = (0..500).map(|n| json!({"n": n})).collect();
@@ -324,14 +325,14 @@ fn several_results_are_listed() {
     let mut turn = Message { role: Role::User, blocks: vec![result(json!(1), false)] };
     turn.blocks.push(result(json!({"error": "no"}), true));
     let said = shown(reply(&request(vec![Message::user("both"), turn])));
-    assert_eq!(said, "- Calculator: 1\n- Calculator did not work: no");
+    assert_eq!(said, "- Calculator: 1\n- Calculator failed: no");
 }
 
 #[test]
 fn without_tools_it_says_what_is_known() {
     let mut asked = request(vec![Message::user("what is 17*23?")]);
     asked.tool_use = ToolUse::Never;
-    assert!(shown(reply(&asked)).starts_with("I may not call tools in this answer"));
+    assert!(shown(reply(&asked)).starts_with("Tool calls are not allowed in this answer"));
     let mut summed_up = asked.clone();
     summed_up.tools = [].into();
     assert_eq!(reply(&summed_up), Reply::Words(String::new()), "a summary is not made up");
@@ -340,7 +341,7 @@ fn without_tools_it_says_what_is_known() {
     assert_eq!(shown(reply(&results)), "Calculator: x");
     asked.tools = [].into();
     asked.tool_use = ToolUse::Free;
-    assert!(shown(reply(&asked)).starts_with("No tool here does that"));
+    assert!(shown(reply(&asked)).starts_with("No tool matches this message"));
 }
 
 #[test]
@@ -353,7 +354,7 @@ fn what_a_tool_has_read_calls_nothing() {
 }
 
 #[tokio::test]
-async fn an_answer_is_told_piece_by_piece_and_costs_nothing() {
+async fn an_answer_is_streamed_and_costs_nothing() {
     let ask = async |text: &str| {
         let request = request(vec![Message::user(text)]);
         let mut told = Vec::new();
@@ -402,7 +403,7 @@ proptest! {
     #![proptest_config(cases(256))]
 
     #[test]
-    fn whatever_is_said_gets_words_or_a_call_of_a_tool_on_offer(
+    fn every_message_gets_a_text_or_a_call_of_an_offered_tool(
         pieces in prop::collection::vec(prop_oneof![
             prop::sample::select(vec![
                 "/", "calc", "/calculator ", "expression=", "path=", "state=", "=", ":=", "{", "}", "[", "\"", "'", "\\",
@@ -425,7 +426,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_comes_of_a_call_is_told(text in "\\PC{0,300}", number in any::<f64>(), is_error: bool) {
+    fn every_result_is_described(text in "\\PC{0,300}", number in any::<f64>(), is_error: bool) {
         for content in [json!(text), json!({"error": text}), json!([text, number]), json!({"content": text, "n": {"a": number}})] {
             prop_assert!(!after(result(content, is_error)).is_empty());
         }

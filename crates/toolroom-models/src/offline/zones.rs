@@ -1,11 +1,11 @@
-//! Time zones by the names people have for them: their own, and those of large cities and of countries with one zone.
+//! Time zones by their own names and those of large cities and of countries with one zone.
 
 use std::sync::LazyLock;
 
-/// A line for each zone: its name, a colon, other names for it. Its city is the last part of its name.
+/// A line for each zone: its name, a colon, aliases. Its city is the last part of its name.
 const FILE: &str = include_str!("zones.txt");
 
-/// Names in lower case, longest first, so that a name is not taken for another that it begins with.
+/// Names in lower case, longest first, so that the longest name matches.
 static NAMES: LazyLock<Vec<(String, &'static str)>> = LazyLock::new(|| {
     let mut names = Vec::new();
     for line in FILE.lines().filter(|line| !line.starts_with('#')) {
@@ -21,7 +21,7 @@ static NAMES: LazyLock<Vec<(String, &'static str)>> = LazyLock::new(|| {
     names
 });
 
-/// The time zone that a sentence names, and the words that do it, in lower case. Of two zones neither is meant.
+/// The time zone that a sentence names, and its name in lower case. `None` if it names two.
 pub(super) fn find(sentence: &str) -> Option<(&'static str, &'static str)> {
     let sentence = sentence.to_lowercase();
     let mut found: Option<(&'static str, &'static str)> = None;
@@ -38,7 +38,7 @@ pub(super) fn find(sentence: &str) -> Option<(&'static str, &'static str)> {
     found
 }
 
-/// Whether a text holds these words, not as a part of others.
+/// Whether a text contains these whole words.
 fn has_words(text: &str, words: &str) -> bool {
     let is_part = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     text.match_indices(words).any(|(at, _)| {

@@ -26,7 +26,7 @@ impl<'a> CallIds<'a> {
                 _ => None,
             })
             .collect();
-        // What is short enough stays, and nobody else gets it.
+        // What is short enough stays, and no other id becomes equal to it.
         let mut taken: HashSet<String> =
             ids.iter().filter(|id| is_short(id)).map(|id| id.as_str().to_owned()).collect();
         let mut written = HashMap::new();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolroom::model::{Block, ModelCallId, ModelError, ModelErrorKind, ModelEvent, Opaque};
 
-use crate::field::said;
+use crate::field::non_empty_text;
 
 /// More calls in one answer are no answer.
 const MAX_CALLS: usize = 512;
@@ -46,10 +46,10 @@ impl Calls {
     pub(super) fn delta(
         &mut self,
         piece: &Value,
-        told: &mut dyn FnMut(ModelEvent),
+        on_event: &mut dyn FnMut(ModelEvent),
     ) -> Result<(), ModelError> {
         let function = piece.get("function").unwrap_or(&Value::Null);
-        let (id, name) = (said(piece, "id"), said(function, "name"));
+        let (id, name) = (non_empty_text(piece, "id"), non_empty_text(function, "name"));
         let arguments = match function.get("arguments") {
             None | Some(Value::Null) => String::new(),
             Some(Value::String(piece)) => piece.clone(),
@@ -83,7 +83,7 @@ impl Calls {
             call.extra = Some(extra.clone());
         }
         call.arguments.push_str(&arguments);
-        call.tell(at, self.answer.as_deref(), &arguments, told);
+        call.tell(at, self.answer.as_deref(), &arguments, on_event);
         Ok(())
     }
 
@@ -131,7 +131,13 @@ impl Call {
     }
 
     /// Tells what is new. A call is told once its name is known; its id stays what was told.
-    fn tell(&mut self, at: usize, answer: Option<&str>, arguments: &str, told: &mut dyn FnMut(ModelEvent)) {
+    fn tell(
+        &mut self,
+        at: usize,
+        answer: Option<&str>,
+        arguments: &str,
+        on_event: &mut dyn FnMut(ModelEvent),
+    ) {
         if self.name.is_empty() {
             return;
         }
@@ -142,12 +148,12 @@ impl Call {
                 (None, Some(answer)) => ModelCallId::new(&format!("{answer}-call-{at}")),
                 (None, None) => ModelCallId::new(&format!("call-{at}")),
             };
-            told(ModelEvent::Call { index: at, id: id.clone(), name: self.name.clone() });
+            on_event(ModelEvent::Call { index: at, id: id.clone(), name: self.name.clone() });
             self.told = Some(id);
             news = &self.arguments;
         }
         if !news.is_empty() {
-            told(ModelEvent::Arguments { index: at, text: news.to_owned() });
+            on_event(ModelEvent::Arguments { index: at, text: news.to_owned() });
         }
     }
 }

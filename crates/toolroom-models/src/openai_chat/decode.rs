@@ -1,7 +1,7 @@
 //! From a stream of Chat Completions to an answer.
 //!
 //! Servers that call themselves compatible leave out ids, indexes and the end, send whole messages instead of pieces,
-//! or spell thoughts in three ways. What can be understood is understood; fields nobody knows are passed over.
+//! or spell thoughts in three ways. What can be understood is understood; unknown fields are ignored.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use toolroom::model::{Answer, Block, ModelError, ModelEvent, Opaque, StopReason, Usage};
 
 use super::calls::Calls;
-use crate::field::said;
-use crate::refusal::{self, broke_off, not_understood};
+use crate::field::non_empty_text;
+use crate::refusal::{self, broke_off, invalid_answer};
 use crate::wire::Decoder;
 use toolroom_host::sse::Event;
 
-/// Told while an answer arrives.
-type Told<'a> = &'a mut dyn FnMut(ModelEvent);
+/// Receives the events of an answer.
+type OnEvent<'a> = &'a mut dyn FnMut(ModelEvent);
 
 /// Reads one streamed answer.
 #[derive(Debug)]
@@ -55,90 +55,90 @@ impl ChatDecoder {
         self.text.is_empty() && self.reasoning.is_empty() && self.details.is_empty() && self.calls.is_empty()
     }
 
-    fn chunk(&mut self, chunk: &Value, told: Told<'_>) -> Result<(), ModelError> {
-        if let Some(id) = said(chunk, "id") {
+    fn chunk(&mut self, chunk: &Value, on_event: OnEvent<'_>) -> Result<(), ModelError> {
+        if let Some(id) = non_empty_text(chunk, "id") {
             self.calls.of_answer(id);
         }
-        if let Some(model) = said(chunk, "model") {
+        if let Some(model) = non_empty_text(chunk, "model") {
             self.model = Some(model.to_owned());
         }
         let groq = || chunk.pointer("/x_groq/usage");
         if let Some(counted) = chunk.get("usage").filter(|usage| usage.is_object()).or_else(groq) {
             self.usage = usage(counted);
         }
-        // Of several alternatives, which nobody asked for, the first is the answer.
+        // Uses the first of several alternatives.
         let first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0;
         let choices = chunk.get("choices").and_then(Value::as_array).into_iter().flatten();
         for choice in choices.filter(first) {
             if let Some(error) = choice.get("error").filter(|error| !error.is_null()) {
-                return Err(refusal::in_stream(error));
+                return Err(refusal::from_stream(error));
             }
             match (choice.get("delta"), choice.get("message")) {
-                (Some(delta), _) if delta.is_object() => self.delta(delta, told)?,
+                (Some(delta), _) if delta.is_object() => self.delta(delta, on_event)?,
                 // Some repeat the whole at the end of the pieces.
-                (_, Some(message)) if self.is_empty() => self.delta(message, told)?,
+                (_, Some(message)) if self.is_empty() => self.delta(message, on_event)?,
                 _ => {}
             }
-            if let Some(reason) = said(choice, "finish_reason") {
+            if let Some(reason) = non_empty_text(choice, "finish_reason") {
                 self.finish = Some(reason.to_lowercase());
             }
         }
         Ok(())
     }
 
-    fn delta(&mut self, delta: &Value, told: Told<'_>) -> Result<(), ModelError> {
-        self.think(delta, told);
+    fn delta(&mut self, delta: &Value, on_event: OnEvent<'_>) -> Result<(), ModelError> {
+        self.think(delta, on_event);
         match delta.get("content") {
-            Some(Value::String(text)) => self.say(text, told),
+            Some(Value::String(text)) => self.say(text, on_event),
             Some(Value::Array(parts)) => {
                 for part in parts {
-                    self.part(part, told);
+                    self.part(part, on_event);
                 }
             }
             _ => {}
         }
-        if let Some(refusal) = said(delta, "refusal") {
-            self.say(refusal, told);
+        if let Some(refusal) = non_empty_text(delta, "refusal") {
+            self.say(refusal, on_event);
         }
         if let Some(extra) = delta.get("extra_content").filter(|extra| !extra.is_null()) {
             self.text_extra = Some(extra.clone());
         }
         for call in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
-            self.calls.delta(call, told)?;
+            self.calls.delta(call, on_event)?;
         }
         if let Some(function) = delta.get("function_call").filter(|function| function.is_object()) {
-            self.calls.delta(&json!({"function": function}), told)?;
+            self.calls.delta(&json!({"function": function}), on_event)?;
         }
         Ok(())
     }
 
     /// Mistral's parts of content.
-    fn part(&mut self, part: &Value, told: Told<'_>) {
+    fn part(&mut self, part: &Value, on_event: OnEvent<'_>) {
         match part.get("thinking") {
-            Some(Value::String(thought)) => self.reason(thought, told),
+            Some(Value::String(thought)) => self.reason(thought, on_event),
             Some(Value::Array(thoughts)) => {
-                for thought in thoughts.iter().filter_map(|thought| said(thought, "text")) {
-                    self.reason(thought, told);
+                for thought in thoughts.iter().filter_map(|thought| non_empty_text(thought, "text")) {
+                    self.reason(thought, on_event);
                 }
             }
             _ => {
-                if let Some(words) = said(part, "text") {
-                    self.say(words, told);
+                if let Some(words) = non_empty_text(part, "text") {
+                    self.say(words, on_event);
                 }
             }
         }
     }
 
-    fn think(&mut self, delta: &Value, told: Told<'_>) {
+    fn think(&mut self, delta: &Value, on_event: OnEvent<'_>) {
         let details = delta.get("reasoning_details").and_then(Value::as_array);
-        let plain = said(delta, "reasoning_content").or_else(|| said(delta, "reasoning"));
+        let plain = non_empty_text(delta, "reasoning_content").or_else(|| non_empty_text(delta, "reasoning"));
         if let Some(thought) = plain {
-            self.reason(thought, told);
+            self.reason(thought, on_event);
         }
         for detail in details.into_iter().flatten() {
             if plain.is_none() {
-                let thought = said(detail, "text").or_else(|| said(detail, "summary"));
-                self.reason(thought.unwrap_or_default(), told);
+                let thought = non_empty_text(detail, "text").or_else(|| non_empty_text(detail, "summary"));
+                self.reason(thought.unwrap_or_default(), on_event);
             }
             self.detail(detail);
         }
@@ -147,13 +147,13 @@ impl ChatDecoder {
     /// Thoughts come in pieces, too, and are wanted back whole.
     fn detail(&mut self, detail: &Value) {
         let same = |last: &Value, name: &str| last.get(name) == detail.get(name);
-        let spoken = ["text", "summary"].into_iter().find(|name| said(detail, name).is_some());
-        let signed = said(detail, "signature").is_some();
+        let spoken = ["text", "summary"].into_iter().find(|name| non_empty_text(detail, name).is_some());
+        let signed = non_empty_text(detail, "signature").is_some();
         let last = self.details.last_mut().filter(|last| {
             (spoken.is_some() || signed)
                 && same(last, "type")
                 && same(last, "index")
-                && said(last, "signature").is_none()
+                && non_empty_text(last, "signature").is_none()
         });
         let (Some(last), Some(fields)) = (last.and_then(Value::as_object_mut), detail.as_object()) else {
             self.details.push(detail.clone());
@@ -172,17 +172,17 @@ impl ChatDecoder {
         }
     }
 
-    fn say(&mut self, words: &str, told: Told<'_>) {
+    fn say(&mut self, words: &str, on_event: OnEvent<'_>) {
         if !words.is_empty() {
             self.text.push_str(words);
-            told(ModelEvent::Text(words.to_owned()));
+            on_event(ModelEvent::Text(words.to_owned()));
         }
     }
 
-    fn reason(&mut self, thought: &str, told: Told<'_>) {
+    fn reason(&mut self, thought: &str, on_event: OnEvent<'_>) {
         if !thought.is_empty() {
             self.reasoning.push_str(thought);
-            told(ModelEvent::Reasoning(thought.to_owned()));
+            on_event(ModelEvent::Reasoning(thought.to_owned()));
         }
     }
 
@@ -197,7 +197,7 @@ impl ChatDecoder {
             Some("stop" | "tool_calls" | "function_call" | "end_turn" | "eos") => Ok(ended),
             Some("length" | "max_tokens" | "model_length") => Ok(StopReason::Length),
             Some("content_filter") => Ok(StopReason::Filtered),
-            Some("error") => Err(refusal::in_stream(&Value::Null)),
+            Some("error") => Err(refusal::from_stream(&Value::Null)),
             Some(other) => Ok(StopReason::Other(other.to_owned())),
             None if self.done && !self.is_empty() => Ok(ended),
             None => Err(broke_off()),
@@ -206,7 +206,7 @@ impl ChatDecoder {
 }
 
 impl Decoder for ChatDecoder {
-    fn event(&mut self, event: &Event, told: Told<'_>) -> Result<(), ModelError> {
+    fn event(&mut self, event: &Event, on_event: OnEvent<'_>) -> Result<(), ModelError> {
         let data = event.data.trim();
         if data == "[DONE]" {
             self.done = true;
@@ -215,14 +215,14 @@ impl Decoder for ChatDecoder {
             return Ok(());
         }
         let chunk: Value = serde_json::from_str(data)
-            .map_err(|error| not_understood("an event is no JSON").caused_by(error))?;
+            .map_err(|error| invalid_answer("an event is no JSON").caused_by(error))?;
         let is_error = chunk.get("error").is_some_and(|error| !error.is_null())
-            || said(&chunk, "object") == Some("error")
+            || non_empty_text(&chunk, "object") == Some("error")
             || event.name.as_deref() == Some("error");
         if is_error {
-            return Err(refusal::in_stream(&chunk));
+            return Err(refusal::from_stream(&chunk));
         }
-        self.chunk(&chunk, told)
+        self.chunk(&chunk, on_event)
     }
 
     fn is_complete(&self) -> bool {

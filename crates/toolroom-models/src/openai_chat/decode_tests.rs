@@ -232,7 +232,7 @@ fn what_a_model_called_is_given_back_to_the_letter() {
 proptest! {
     #![proptest_config(cases(128))]
     #[test]
-    fn arguments_survive_whatever_they_are(
+    fn arguments_survive_whole(
         calls in prop::collection::vec(("[a-z0-9_]{1,8}", ".{1,40}"), 1..5), size in 1_usize..7,
     ) {
         let mut chunks = Vec::new();

@@ -1,7 +1,7 @@
-//! From the kernel's words to Chat Completions.
+//! Encodes requests for Chat Completions.
 
 use serde_json::{Map, Value, json};
-use toolroom::model::{Block, Image, ModelRequest, Offered, Opaque, Role, SystemPrompt, ToolUse};
+use toolroom::model::{Block, Image, ModelRequest, OfferedTool, Opaque, Role, SystemPrompt, ToolUse};
 
 use super::call_ids::CallIds;
 use crate::schema::openai_parameters;
@@ -51,7 +51,7 @@ fn system(prompt: &SystemPrompt) -> Option<Value> {
     (!parts.is_empty()).then(|| json!({"role": "system", "content": parts.join("\n\n")}))
 }
 
-fn tool(offered: &Offered, terms: &Terms) -> Value {
+fn tool(offered: &OfferedTool, terms: &Terms) -> Value {
     let mut function = json!({ "name": offered.name, "description": offered.description });
     let (parameters, is_strict) = openai_parameters(&offered.parameters, &terms.quirks);
     if let Some(function) = function.as_object_mut() {

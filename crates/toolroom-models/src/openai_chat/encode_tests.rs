@@ -43,7 +43,7 @@ fn conversation() -> ModelRequest {
         ]
         .map(Arc::new)
         .to_vec(),
-        tools: Arc::new([Offered {
+        tools: Arc::new([OfferedTool {
             name: "calculator".to_owned(),
             description: "Calculates.".to_owned(),
             parameters: Arc::new(json!({"type": "object"})),

@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 use toolroom::model::{Answer, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage};
 
 use super::item::Item;
-use crate::field::said;
-use crate::refusal::{self, broke_off, not_understood};
+use crate::field::non_empty_text;
+use crate::refusal::{self, broke_off, invalid_answer};
 use crate::wire::Decoder;
 use toolroom_host::sse::Event;
 
 /// More items in one answer are no answer.
 const MAX_ITEMS: usize = 1_024;
 
-/// Told while an answer arrives.
-type Told<'a> = &'a mut dyn FnMut(ModelEvent);
+/// Receives the events of an answer.
+type OnEvent<'a> = &'a mut dyn FnMut(ModelEvent);
 
 /// Reads one streamed answer.
 #[derive(Debug)]
@@ -51,43 +51,43 @@ impl ResponsesDecoder {
         }
     }
 
-    fn read(&mut self, kind: &str, data: &Value, told: Told<'_>) -> Result<(), ModelError> {
+    fn read(&mut self, kind: &str, data: &Value, on_event: OnEvent<'_>) -> Result<(), ModelError> {
         match kind {
             "response.created" | "response.in_progress" | "response.queued" => {
                 self.response(data.get("response").unwrap_or(&Value::Null));
             }
             "response.output_item.added" => {
-                self.item(data, "", told)?;
+                self.item(data, "", on_event)?;
             }
             "response.output_item.done" => {
                 let value = data.get("item").cloned().unwrap_or_default();
-                self.item(data, "", told)?.end(value, told);
+                self.item(data, "", on_event)?.end(value, on_event);
             }
             "response.output_text.delta" | "response.refusal.delta" => {
-                let piece = said(data, "delta").unwrap_or_default();
-                self.item(data, "message", told)?.piece(piece, told);
+                let piece = non_empty_text(data, "delta").unwrap_or_default();
+                self.item(data, "message", on_event)?.piece(piece, on_event);
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                let piece = said(data, "delta").unwrap_or_default();
-                self.item(data, "reasoning", told)?.piece(piece, told);
+                let piece = non_empty_text(data, "delta").unwrap_or_default();
+                self.item(data, "reasoning", on_event)?.piece(piece, on_event);
             }
             "response.reasoning_summary_part.added" => {
                 let later = data.get("summary_index").and_then(Value::as_u64).is_some_and(|index| index > 0);
-                self.item(data, "reasoning", told)?.piece(if later { "\n\n" } else { "" }, told);
+                self.item(data, "reasoning", on_event)?.piece(if later { "\n\n" } else { "" }, on_event);
             }
             "response.function_call_arguments.delta" => {
-                let piece = said(data, "delta").unwrap_or_default();
-                self.item(data, "function_call", told)?.piece(piece, told);
+                let piece = non_empty_text(data, "delta").unwrap_or_default();
+                self.item(data, "function_call", on_event)?.piece(piece, on_event);
             }
             "response.function_call_arguments.done" => {
-                let all = said(data, "arguments").unwrap_or_default();
-                self.item(data, "function_call", told)?.arguments(all, told);
+                let all = non_empty_text(data, "arguments").unwrap_or_default();
+                self.item(data, "function_call", on_event)?.arguments(all, on_event);
             }
             "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
                 let response = data.get("response").unwrap_or(&Value::Null);
-                self.end(kind, response, told)?;
+                self.end(kind, response, on_event)?;
             }
-            "error" => return Err(refusal::in_stream(data)),
+            "error" => return Err(refusal::from_stream(data)),
             // Parts that begin and end say nothing that their items do not say.
             _ => {}
         }
@@ -95,9 +95,10 @@ impl ResponsesDecoder {
     }
 
     /// The item an event is about. One that was never announced begins here.
-    fn item(&mut self, data: &Value, kind: &str, told: Told<'_>) -> Result<&mut Item, ModelError> {
+    fn item(&mut self, data: &Value, kind: &str, on_event: OnEvent<'_>) -> Result<&mut Item, ModelError> {
         let announced = data.get("item").filter(|item| item.is_object());
-        let id = said(announced.unwrap_or(data), if announced.is_some() { "id" } else { "item_id" });
+        let id =
+            non_empty_text(announced.unwrap_or(data), if announced.is_some() { "id" } else { "item_id" });
         let known = || self.items.iter().find(|item| id.is_some() && item.id() == id).map(|item| item.at);
         let place = data.get("output_index").and_then(Value::as_u64).or_else(known);
         let at = match (place, announced) {
@@ -119,7 +120,7 @@ impl ResponsesDecoder {
                 let value = announced.cloned().unwrap_or_else(|| json!({"type": kind}));
                 let mut item = Item::new(at, value);
                 if item.is_call() && announced.is_some() {
-                    item.begin_call(self.calls, &self.id, told);
+                    item.begin_call(self.calls, &self.id, on_event);
                     self.calls += 1;
                 }
                 self.items.push(item);
@@ -135,10 +136,10 @@ impl ResponsesDecoder {
 
     /// What the vendor says about the whole.
     fn response(&mut self, response: &Value) {
-        if let Some(id) = said(response, "id") {
+        if let Some(id) = non_empty_text(response, "id") {
             id.clone_into(&mut self.id);
         }
-        if let Some(model) = said(response, "model") {
+        if let Some(model) = non_empty_text(response, "model") {
             self.model = Some(model.to_owned());
         }
         if let Some(counted) = response.get("usage").filter(|usage| usage.is_object()) {
@@ -146,7 +147,7 @@ impl ResponsesDecoder {
         }
     }
 
-    fn end(&mut self, kind: &str, response: &Value, told: Told<'_>) -> Result<(), ModelError> {
+    fn end(&mut self, kind: &str, response: &Value, on_event: OnEvent<'_>) -> Result<(), ModelError> {
         self.response(response);
         match kind {
             "response.completed" => self.end = Some(Ended::Completed),
@@ -157,14 +158,14 @@ impl ResponsesDecoder {
             "response.cancelled" => {
                 return Err(ModelError::new(ModelErrorKind::Network, "the vendor cancelled the answer"));
             }
-            _ => return Err(refusal::in_stream(response.get("error").unwrap_or(&Value::Null))),
+            _ => return Err(refusal::from_stream(response.get("error").unwrap_or(&Value::Null))),
         }
         // Who did not send the items one by one sends them here.
         if self.items.is_empty() {
             let output = response.get("output").and_then(Value::as_array).into_iter().flatten();
             for (at, item) in output.enumerate() {
                 let data = json!({"output_index": at, "item": item});
-                self.item(&data, "", told)?.end(item.clone(), told);
+                self.item(&data, "", on_event)?.end(item.clone(), on_event);
             }
         }
         Ok(())
@@ -172,23 +173,23 @@ impl ResponsesDecoder {
 }
 
 impl Decoder for ResponsesDecoder {
-    fn event(&mut self, event: &Event, told: Told<'_>) -> Result<(), ModelError> {
+    fn event(&mut self, event: &Event, on_event: OnEvent<'_>) -> Result<(), ModelError> {
         let data = event.data.trim();
         if data.is_empty() || data == "[DONE]" || self.end.is_some() {
             return Ok(());
         }
         let data: Value = serde_json::from_str(data)
-            .map_err(|error| not_understood("an event is no JSON").caused_by(error))?;
-        let kind = said(&data, "type").or(event.name.as_deref()).unwrap_or_default();
+            .map_err(|error| invalid_answer("an event is no JSON").caused_by(error))?;
+        let kind = non_empty_text(&data, "type").or(event.name.as_deref()).unwrap_or_default();
         // A server that does not stream sends the whole at once.
-        if said(&data, "object") == Some("response") {
-            let status = said(&data, "status").unwrap_or("completed");
-            return self.end(&format!("response.{status}"), &data, told);
+        if non_empty_text(&data, "object") == Some("response") {
+            let status = non_empty_text(&data, "status").unwrap_or("completed");
+            return self.end(&format!("response.{status}"), &data, on_event);
         }
         if kind.is_empty() && data.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(refusal::in_stream(&data));
+            return Err(refusal::from_stream(&data));
         }
-        self.read(kind, &data, told)
+        self.read(kind, &data, on_event)
     }
 
     fn is_complete(&self) -> bool {

@@ -1,7 +1,7 @@
-//! From the kernel's words to Responses.
+//! Encodes requests for Responses.
 
 use serde_json::{Map, Value, json};
-use toolroom::model::{Block, ModelRequest, Offered, Opaque, Role, ToolUse};
+use toolroom::model::{Block, ModelRequest, OfferedTool, Opaque, Role, ToolUse};
 
 use crate::openai_chat::{data_url, result_text};
 use crate::schema::openai_parameters;
@@ -47,7 +47,7 @@ pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
 }
 
 /// A tool. Without the word, the vendor takes schemas for strict ones and refuses most of them.
-fn tool(offered: &Offered, terms: &Terms) -> Value {
+fn tool(offered: &OfferedTool, terms: &Terms) -> Value {
     let (parameters, is_strict) = openai_parameters(&offered.parameters, &terms.quirks);
     json!({
         "type": "function",

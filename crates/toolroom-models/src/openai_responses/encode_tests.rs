@@ -51,7 +51,7 @@ fn conversation() -> ModelRequest {
         ]
         .map(Arc::new)
         .to_vec(),
-        tools: Arc::new([Offered {
+        tools: Arc::new([OfferedTool {
             name: name(),
             description: "Calculates.".to_owned(),
             parameters: Arc::new(json!({"type": "object"})),
@@ -101,7 +101,7 @@ fn a_conversation_is_a_list_of_items() {
 #[test]
 fn somebody_elses_parts_are_left_out() {
     let mut terms = terms("vendor", "m");
-    terms.owner = "somebody".into();
+    terms.owner = "other".into();
     terms.quirks.no_encrypted_reasoning = true;
     let body = body(&conversation(), &terms);
     let kinds: Vec<&str> =

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use toolroom::model::{Block, ModelCallId, ModelError, ModelErrorKind, ModelEvent, Opaque};
 
-use crate::field::said;
+use crate::field::non_empty_text;
 
 /// A call, as it has been told.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Item {
 
     /// The vendor's id of it.
     pub(super) fn id(&self) -> Option<&str> {
-        said(&self.value, "id")
+        non_empty_text(&self.value, "id")
     }
 
     /// A call of which only pieces are known.
@@ -47,11 +47,11 @@ impl Item {
     }
 
     fn kind(&self) -> &str {
-        said(&self.value, "type").unwrap_or_default()
+        non_empty_text(&self.value, "type").unwrap_or_default()
     }
 
     /// More of it.
-    pub(super) fn piece(&mut self, piece: &str, told: &mut dyn FnMut(ModelEvent)) {
+    pub(super) fn piece(&mut self, piece: &str, on_event: &mut dyn FnMut(ModelEvent)) {
         if piece.is_empty() {
             return;
         }
@@ -64,35 +64,35 @@ impl Item {
         };
         self.pieces.push_str(piece);
         if let Some(event) = event {
-            told(event);
+            on_event(event);
         }
     }
 
     /// It begins to be a call.
-    pub(super) fn begin_call(&mut self, index: usize, answer: &str, told: &mut dyn FnMut(ModelEvent)) {
-        let id = match said(&self.value, "call_id").or_else(|| said(&self.value, "id")) {
+    pub(super) fn begin_call(&mut self, index: usize, answer: &str, on_event: &mut dyn FnMut(ModelEvent)) {
+        let id = match non_empty_text(&self.value, "call_id").or_else(|| non_empty_text(&self.value, "id")) {
             Some(id) => ModelCallId::new(id),
             None => ModelCallId::new(&format!("{answer}-call-{index}")),
         };
-        let name = said(&self.value, "name").unwrap_or_default().to_owned();
-        told(ModelEvent::Call { index, id: id.clone(), name });
+        let name = non_empty_text(&self.value, "name").unwrap_or_default().to_owned();
+        on_event(ModelEvent::Call { index, id: id.clone(), name });
         self.call = Some(Call { index, id });
     }
 
     /// It has arrived whole. What no piece brought is told now.
-    pub(super) fn end(&mut self, value: Value, told: &mut dyn FnMut(ModelEvent)) {
+    pub(super) fn end(&mut self, value: Value, on_event: &mut dyn FnMut(ModelEvent)) {
         self.value = value;
         self.whole = true;
         if self.pieces.is_empty() {
             let all = self.written();
-            self.piece(&all, told);
+            self.piece(&all, on_event);
         }
     }
 
     /// All that a call is called with, unless pieces have brought it.
-    pub(super) fn arguments(&mut self, all: &str, told: &mut dyn FnMut(ModelEvent)) {
+    pub(super) fn arguments(&mut self, all: &str, on_event: &mut dyn FnMut(ModelEvent)) {
         if self.pieces.is_empty() {
-            self.piece(all, told);
+            self.piece(all, on_event);
         }
     }
 
@@ -159,6 +159,7 @@ impl Item {
 /// The texts of a list of parts: words, refusals, thoughts.
 fn joined(value: &Value, list: &str, between: &str) -> String {
     let parts = value.get(list).and_then(Value::as_array).into_iter().flatten();
-    let texts = parts.filter_map(|part| said(part, "text").or_else(|| said(part, "refusal")));
+    let texts =
+        parts.filter_map(|part| non_empty_text(part, "text").or_else(|| non_empty_text(part, "refusal")));
     texts.collect::<Vec<_>>().join(between)
 }

@@ -5,7 +5,7 @@ use ModelErrorKind::{
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::told::MAX_MESSAGE_CHARS;
+use super::error_body::MAX_MESSAGE_CHARS;
 use super::*;
 use crate::scale::cases;
 
@@ -103,7 +103,7 @@ fn what_vendors_say_is_told_apart() {
         (502, "<html><body>Bad Gateway</body></html>", Server),
     ];
     for (status, body, kind) in said {
-        let error = of_response(status, body);
+        let error = from_response(status, body);
         assert_eq!(error.kind, kind, "{status} {body}");
         assert_eq!(error.status, Some(status));
         assert!(!error.message.is_empty());
@@ -112,7 +112,7 @@ fn what_vendors_say_is_told_apart() {
 
 #[test]
 fn the_vendors_own_words_are_kept_and_bounded() {
-    let message = |body: &str| of_response(400, body).message;
+    let message = |body: &str| from_response(400, body).message;
     assert_eq!(message(r#"{"error":{"message":"Unknown parameter: 'x'."}}"#), "Unknown parameter: 'x'.");
     assert_eq!(
         message(r#"{"detail":[{"msg":"field required"},{"msg":"too short"}]}"#),
@@ -128,20 +128,20 @@ fn the_vendors_own_words_are_kept_and_bounded() {
 
 #[test]
 fn an_error_in_a_stream_has_its_status_in_the_code_or_only_a_word() {
-    let kind = |error: Value| in_stream(&error).kind;
+    let kind = |error: Value| from_stream(&error).kind;
     assert_eq!(kind(json!({"error": {"code": 429, "message": "slow down"}})), RateLimit);
     assert_eq!(kind(json!({"error": {"code": 502, "message": "Provider disconnected"}})), Server);
     assert_eq!(kind(json!({"code": "rate_limit_exceeded", "message": "slow down"})), RateLimit);
     assert_eq!(kind(json!({"code": "server_error", "message": "oh"})), Server);
     assert_eq!(kind(json!({"error": {"type": "server_is_overloaded"}})), Overloaded);
     assert_eq!(kind(json!({"error": "context_length_exceeded"})), ContextOverflow);
-    assert_eq!(in_stream(&json!(null)).message, "the vendor broke the answer off without an explanation");
+    assert_eq!(from_stream(&json!(null)).message, "the vendor ended the answer without an explanation");
 }
 
 proptest! {
     #![proptest_config(cases(256))]
     #[test]
     fn nothing_a_vendor_says_is_too_strange(status in any::<u16>(), body in ".{0,200}") {
-        prop_assert_eq!(of_response(status, &body).status, Some(status));
+        prop_assert_eq!(from_response(status, &body).status, Some(status));
     }
 }

@@ -1,6 +1,6 @@
-//! The window of a model, from what its vendor says when a conversation was too long for it.
+//! Reads a model's context window from a context overflow message.
 
-/// What stands before the number, in lower case, the surest first: OpenAI and those who copy it, xAI, llama.cpp, Gemini,
+/// Texts before the number, in lower case, most reliable first: OpenAI and compatible servers, xAI, llama.cpp, Gemini,
 /// and Anthropic's `210000 tokens > 200000 maximum`.
 const BEFORE: [&str; 9] = [
     "maximum context length is",
@@ -14,32 +14,32 @@ const BEFORE: [&str; 9] = [
     ">",
 ];
 
-/// What stands behind it: Mistral.
-const BEHIND: [&str; 2] = [" maximum context length", " token context"];
+/// Texts after the number: Mistral.
+const AFTER: [&str; 2] = [" maximum context length", " token context"];
 
-/// Windows that exist.
-const SANE: std::ops::RangeInclusive<u64> = 256..=100_000_000;
+/// Plausible windows.
+const PLAUSIBLE: std::ops::RangeInclusive<u64> = 256..=100_000_000;
 
-/// The window that these words name, in tokens.
+/// The window that a message names, in tokens.
 pub(crate) fn window_in(words: &str) -> Option<u64> {
     let words = words.to_lowercase();
     let before = BEFORE.iter().find_map(|mark| first_number(words.split_once(mark)?.1));
-    let behind = || BEHIND.iter().find_map(|mark| last_number(words.split_once(mark)?.0));
-    before.or_else(behind).filter(|window| SANE.contains(window))
+    let after = || AFTER.iter().find_map(|mark| last_number(words.split_once(mark)?.0));
+    before.or_else(after).filter(|window| PLAUSIBLE.contains(window))
 }
 
 fn is_part(character: char) -> bool {
     character.is_ascii_digit() || matches!(character, ',' | '_')
 }
 
-/// The number these words begin with.
+/// The number at the beginning of a text.
 fn first_number(words: &str) -> Option<u64> {
     let words = words.trim_start();
     let end = words.find(|character| !is_part(character)).unwrap_or(words.len());
     number(words.get(..end)?)
 }
 
-/// The number these words end with.
+/// The number at the end of a text.
 fn last_number(words: &str) -> Option<u64> {
     let digits = words.trim_end().rsplit(|character| !is_part(character)).next()?;
     number(digits)

@@ -1,7 +1,7 @@
-//! JSON Schema 2020-12 for vendors that understand less of it.
+//! JSON Schema 2020-12 for vendors that support only a subset.
 //!
-//! A weakened schema accepts what the original accepts, and more: arguments are checked against the original anyway. What
-//! was lost is told, so that people can see why a model guesses.
+//! A weakened schema accepts everything the original accepts; arguments are checked against the original anyway. Lost
+//! constraints are reported, so that users can see why a model guesses.
 
 mod object_top;
 mod openapi;
@@ -18,24 +18,24 @@ pub use strict::strict;
 use crate::vendor::WireKind;
 use crate::wire::Quirks;
 
-/// A schema as a vendor understands it.
+/// A schema that a vendor supports.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weakened {
     /// The schema.
     pub schema: Value,
-    /// Places and keywords that say less than they did, such as `/properties/at/pattern`.
+    /// Pointers of weakened keywords, such as `/properties/at/pattern`.
     pub lost: Vec<String>,
 }
 
 impl Weakened {
-    /// The schema as it is.
+    /// The unchanged schema.
     #[must_use]
     pub fn not_at_all(schema: &Value) -> Self {
         Self { schema: schema.clone(), lost: Vec::new() }
     }
 }
 
-/// A tool's parameters as they are sent over this wire, and what is lost on the way.
+/// A tool's parameters as they are sent over this wire, and the lost constraints.
 #[must_use]
 pub fn parameters(schema: &Value, wire: WireKind, quirks: &Quirks) -> Weakened {
     match wire {
@@ -46,7 +46,7 @@ pub fn parameters(schema: &Value, wire: WireKind, quirks: &Quirks) -> Weakened {
     }
 }
 
-/// Parameters in OpenAI's formats, and whether they are kept to the letter.
+/// Parameters in OpenAI's formats, and whether they are strict.
 pub(crate) fn openai_parameters(schema: &Value, quirks: &Quirks) -> (Weakened, bool) {
     match quirks.strict_schemas.then(|| strict(schema)).flatten() {
         Some(strict) => (strict, true),

@@ -1,11 +1,11 @@
-//! What Anthropic and OpenAI understand: everything, below a top that is an object and no choice. One tool that is
-//! written otherwise, and the whole request is refused.
+//! Schemas for Anthropic and OpenAI: any schema whose root is a plain object. One tool with another root makes them reject
+//! the whole request.
 
 use serde_json::{Value, json};
 
 use super::Weakened;
 
-/// The schema with an object at its top.
+/// The schema with an object as root.
 #[must_use]
 pub fn object_top(schema: &Value) -> Weakened {
     let mut fields = schema.as_object().cloned().unwrap_or_default();

@@ -4,26 +4,26 @@ use serde_json::{Map, Value, json};
 
 use super::Weakened;
 
-/// Deeper than this, anything is accepted: references may go round in circles.
+/// Deeper schemas accept anything, because references may be cyclic.
 const MAX_DEPTH: usize = 16;
-/// A schema that grows beyond this many places by following its references is not followed further.
+/// Limit of schema nodes after resolving references.
 const MAX_PLACES: usize = 4_000;
 
 /// The schema in the subset of OpenAPI 3.0, with references put in place.
 #[must_use]
 pub fn openapi(schema: &Value) -> Weakened {
-    let mut writer = Writer { root: schema, places: 0, lost: Vec::new() };
+    let mut writer = OpenApiWriter { root: schema, places: 0, lost: Vec::new() };
     let schema = writer.schema(schema, "", 0);
     Weakened { schema: Value::Object(schema), lost: writer.lost }
 }
 
-struct Writer<'a> {
+struct OpenApiWriter<'a> {
     root: &'a Value,
     places: usize,
     lost: Vec<String>,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> OpenApiWriter<'a> {
     fn lose(&mut self, here: &str, keyword: &str) {
         self.lost.push(format!("{here}/{keyword}"));
     }
@@ -73,7 +73,7 @@ impl<'a> Writer<'a> {
             ("format", Value::String(format)) if is_known_format(format) => {
                 written.insert(keyword.to_owned(), value.clone());
             }
-            // Choices are words here.
+            // Choices are strings here.
             ("enum", Value::Array(choices)) if choices.iter().all(Value::is_string) => {
                 written.insert(keyword.to_owned(), value.clone());
             }
@@ -113,7 +113,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A name that is required and not described is refused.
+    /// Required names without a description are rejected.
     fn only_required_that_exist(&mut self, here: &str, written: &mut Map<String, Value>) {
         let Some(Value::Array(mut required)) = written.shift_remove("required") else { return };
         let all = required.len();
@@ -158,7 +158,7 @@ impl<'a> Writer<'a> {
             .map(|(at, choice)| self.schema(choice, &format!("{below}/{at}"), depth + 1))
             .collect();
         match written.get_mut("anyOf") {
-            // There is room for one list of choices only.
+            // Only one list of choices is supported.
             Some(_) => self.lost.push(below.to_owned()),
             None if choices.is_empty() => {}
             None => {

@@ -1,19 +1,18 @@
-//! The schemas that OpenAI keeps to the letter.
+//! Strict schemas of OpenAI.
 //!
-//! It does so only if every object names all of its properties as required and takes no others. A schema with optional
-//! properties cannot be written so without asking for nulls that the original refuses; it is sent as it is, and not
-//! kept to the letter.
+//! They require that every object lists all of its properties as required and allows no others. A schema with optional
+//! properties would need nulls that the original rejects, so it is sent as it is, without strict mode.
 
 use serde_json::{Map, Value, json};
 
 use super::Weakened;
 
-/// Deeper schemas are refused.
+/// The deepest schema that is accepted.
 const MAX_DEPTH: usize = 10;
-/// Larger ones too.
+/// The most properties that are accepted.
 const MAX_PROPERTIES: usize = 5_000;
 
-/// Keywords that are understood and hold no schema.
+/// Supported keywords without subschemas.
 const PLAIN: [&str; 15] = [
     "type",
     "description",
@@ -32,11 +31,11 @@ const PLAIN: [&str; 15] = [
     "additionalProperties",
 ];
 
-/// Formats that are understood.
+/// Supported formats.
 const FORMATS: [&str; 9] =
     ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
-/// The schema in the strict form; `None` if that would refuse something the original accepts.
+/// The schema in strict form; `None` if that would reject something the original accepts.
 #[must_use]
 pub fn strict(schema: &Value) -> Option<Weakened> {
     if schema.get("type") != Some(&json!("object"))
@@ -44,17 +43,17 @@ pub fn strict(schema: &Value) -> Option<Weakened> {
     {
         return None;
     }
-    let mut writer = Writer { properties: 0, lost: Vec::new() };
+    let mut writer = StrictWriter { properties: 0, lost: Vec::new() };
     let schema = writer.schema(schema, "", 0)?;
     Some(Weakened { schema, lost: writer.lost })
 }
 
-struct Writer {
+struct StrictWriter {
     properties: usize,
     lost: Vec<String>,
 }
 
-impl Writer {
+impl StrictWriter {
     fn schema(&mut self, schema: &Value, here: &str, depth: usize) -> Option<Value> {
         let fields = schema.as_object().filter(|_| depth <= MAX_DEPTH)?;
         let is_object = match fields.get("type") {
@@ -64,7 +63,7 @@ impl Writer {
         if is_object && !is_closed(fields) {
             return None;
         }
-        // Beside a reference nothing may stand.
+        // A reference allows no other keywords.
         if let Some(reference @ Value::String(_)) = fields.get("$ref") {
             let others = fields.keys().filter(|keyword| *keyword != "$ref");
             self.lost.extend(others.map(|keyword| format!("{here}/{keyword}")));
@@ -117,7 +116,7 @@ impl Writer {
     }
 }
 
-/// Whether an object takes what it names, all of it, and nothing else.
+/// Whether an object requires all of its properties and allows no others.
 fn is_closed(fields: &Map<String, Value>) -> bool {
     let properties = fields.get("properties").and_then(Value::as_object);
     let required = fields.get("required").and_then(Value::as_array);

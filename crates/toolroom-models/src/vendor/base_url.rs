@@ -1,4 +1,4 @@
-//! Where a vendor is reached, from what people write.
+//! Base URLs of vendors, as users write them.
 //!
 //! The rule, so that addresses with and without a version both work:
 //! - A bare host gets the vendor's own path (`/v1`, `/v1beta`, `/openai/v1` …).
@@ -15,21 +15,21 @@ use toolroom_host::net::{EgressRule, Url};
 
 use super::preset::{Auth, Preset, WireKind};
 
-/// Endpoints people paste whole.
+/// Endpoint paths that users paste.
 const ENDPOINTS: [&str; 4] = ["/chat/completions", "/responses", "/messages", "/completions"];
 
-/// The address that paths of a wire are put behind. Has no slash at its end.
+/// The base URL of a wire's endpoints, without a trailing slash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl {
     text: String,
     opening: Option<EgressRule>,
 }
 
-/// Why an address cannot be used. It is not shown whole: people put keys into addresses.
+/// Why an address is rejected. Never contains the whole address, because users put keys into it.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BaseUrlError {
     /// It has no scheme, and none can be assumed.
-    #[error("the base URL has to begin with `https://` or `http://`")]
+    #[error("the base URL must begin with `https://` or `http://`")]
     Scheme,
     /// It is no address.
     #[error("the base URL cannot be read: {0}")]
@@ -40,7 +40,7 @@ pub enum BaseUrlError {
 }
 
 impl BaseUrl {
-    /// Reads what was written for a vendor that is spoken to in this format.
+    /// Parses the address of a vendor with this wire format.
     ///
     /// # Errors
     /// When it is no address.
@@ -66,7 +66,7 @@ impl BaseUrl {
         let Some(host) = url.host_str() else {
             return Err(BaseUrlError::Unreadable("it has no host".to_owned()));
         };
-        // A server that listens everywhere is reached here.
+        // `0.0.0.0` is reached at the loopback address.
         let host = if host == "0.0.0.0" || host == "[::]" { "127.0.0.1".to_owned() } else { host.to_owned() };
         let cannot = |()| BaseUrlError::Unreadable("its host or port cannot be used".to_owned());
         url.set_host(Some(&host)).map_err(|error| BaseUrlError::Unreadable(error.to_string()))?;
@@ -86,7 +86,7 @@ impl BaseUrl {
         &self.text
     }
 
-    /// What has to be open for it to be reached where it is not public: this one origin.
+    /// The egress rule that opens this origin.
     #[must_use]
     pub fn opening(&self) -> Option<&EgressRule> {
         self.opening.as_ref()
@@ -98,8 +98,8 @@ impl BaseUrl {
         origin(self) == origin(other)
     }
 
-    /// Whether others can listen to what is said there on the way: no key goes there.
-    pub(crate) fn is_overheard(&self) -> bool {
+    /// Whether the connection is unencrypted and not local: no key is sent there.
+    pub(crate) fn is_unencrypted(&self) -> bool {
         Url::parse(&self.text).is_ok_and(|url| EgressRule::is_overheard(&url))
     }
 

@@ -1,4 +1,4 @@
-//! What is known about models, read from `models.toml`, and what is assumed about the others.
+//! Facts about models from `models.toml`, and assumptions about unknown ones.
 
 use std::sync::LazyLock;
 
@@ -9,32 +9,32 @@ use super::preset::{Preset, presets};
 
 const FILE: &str = include_str!("models.toml");
 
-/// The window of a model nobody knows that runs on somebody's own machine: servers there cut off silently what is longer.
+/// The window of an unknown local model. Local servers truncate longer conversations silently.
 const UNKNOWN_LOCAL_WINDOW: u64 = 8_000;
 
 static MODELS: LazyLock<Vec<KnownModel>> = LazyLock::new(|| read(FILE).unwrap_or_default());
 
-/// The models that are known, in the order of their vendors.
+/// The known models in the order of their vendors.
 #[must_use]
 pub fn known_models() -> &'static [KnownModel] {
     &MODELS
 }
 
-/// What is known about a model: what a conversation has to know, and what its wire has to.
+/// What is known about a model, for conversations and for its wire.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Known {
-    /// What a conversation has to know.
+    /// The facts for conversations.
     pub facts: ModelFacts,
-    /// Thinks before it speaks.
+    /// Whether it reasons.
     pub reasoning: bool,
-    /// Refuses a temperature.
+    /// Whether it rejects a temperature.
     pub no_temperature: bool,
-    /// All of this is assumed. Of such a model anything is tried; the vendor says what it does not do, and an error
-    /// that names the window ([`toolroom::model::ModelError::window`]) corrects that.
+    /// Whether all of this is assumed. Then everything is tried, and an error that names the window
+    /// ([`toolroom::model::ModelError::window`]) corrects it.
     pub assumed: bool,
 }
 
-/// A model, or several whose names begin alike.
+/// A model, or several with a common name prefix.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(
@@ -44,11 +44,11 @@ pub struct Known {
 pub struct KnownModel {
     /// Its vendor.
     pub vendor: String,
-    /// How its name begins. What may follow is a date, a word or a tag, and no other version.
+    /// The name prefix. A date, a word or a tag may follow, but no other version.
     pub name: String,
-    /// Tokens it reads and writes together.
+    /// The context window.
     pub window: u64,
-    /// Tokens it writes at most.
+    /// The limit of output tokens.
     #[serde(default)]
     pub max_output: Option<u32>,
     #[serde(default)]
@@ -70,16 +70,16 @@ const fn yes() -> bool {
 fn read(text: &str) -> Result<Vec<KnownModel>, toml::de::Error> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct File {
+    struct ModelsFile {
         model: Vec<KnownModel>,
     }
-    toml::from_str::<File>(text).map(|file| file.model)
+    toml::from_str::<ModelsFile>(text).map(|file| file.model)
 }
 
 impl Known {
     /// What is known about a model of this vendor.
     #[must_use]
-    pub fn of(preset: &Preset, model: &str) -> Self {
+    pub fn for_model(preset: &Preset, model: &str) -> Self {
         if preset.local {
             let mut local = Self::assumed(preset.window.unwrap_or(UNKNOWN_LOCAL_WINDOW));
             local.facts.price = Some(Price::FREE);
@@ -90,7 +90,7 @@ impl Known {
             Some(listed) => listed.known(),
             None => Self::assumed(preset.window.unwrap_or(ModelFacts::UNKNOWN.window)),
         };
-        // Routers mark what they give away.
+        // Routers mark free models.
         if model.ends_with(":free") {
             known.facts.price = Some(Price::FREE);
         }
@@ -164,7 +164,7 @@ mod tests {
     use crate::vendor::preset;
 
     fn known(vendor: &str, model: &str) -> Known {
-        Known::of(preset(vendor).unwrap(), model)
+        Known::for_model(preset(vendor).unwrap(), model)
     }
 
     fn facts(vendor: &str, model: &str) -> ModelFacts {
@@ -181,7 +181,7 @@ mod tests {
         for (at, model) in models.iter().enumerate() {
             let name = format!("{}/{}", model.vendor, model.name);
             let preset = preset(&model.vendor).unwrap_or_else(|| panic!("{name}: no such vendor"));
-            assert!(!preset.local, "{name}: nobody looks there");
+            assert!(!preset.local, "{name}: unused window");
             assert!((4_000..=20_000_000).contains(&model.window), "{name}");
             assert!(model.max_output.is_none_or(|most| u64::from(most) <= model.window), "{name}");
             let twice = |other: &KnownModel| other.vendor == model.vendor && other.name == model.name;
@@ -201,7 +201,7 @@ mod tests {
         for preset in presets() {
             if let Some(model) = &preset.model {
                 let routed = preset.name == "openrouter";
-                assert!(routed || !Known::of(preset, model).assumed, "{}/{model}", preset.name);
+                assert!(routed || !Known::for_model(preset, model).assumed, "{}/{model}", preset.name);
             }
         }
     }
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_model_nobody_knows_little_is_assumed() {
+    fn little_is_assumed_about_an_unknown_model() {
         assert_eq!(facts("together", "who/knows").window, 32_000);
         assert_eq!(facts("ollama", "qwen3:4b").window, 8_000);
         assert_eq!(facts("ollama", "qwen3:4b").price, Some(Price::FREE));

@@ -1,7 +1,7 @@
 //! Vendors and their models, as data.
 //!
-//! A vendor is one block of `presets.toml`; what is known about its models stands in `models.toml`. Both are read once.
-//! Nothing is sent from here: [`crate::directory`] joins a preset with what an operator has set.
+//! A vendor is one block of `presets.toml`; facts about its models are in `models.toml`. [`crate::directory`] combines a
+//! preset with the operator's settings.
 
 mod base_url;
 mod facts;

@@ -6,10 +6,10 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Longer names are no names.
+/// The longest valid name.
 const MAX_BYTES: usize = 256;
 
-/// A model of a vendor. What stands behind the first slash is the vendor's own name of it, slashes included:
+/// A model of a vendor. The part after the first slash is the vendor's own name, slashes included:
 /// `openrouter/anthropic/claude-opus-5.5`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -19,16 +19,16 @@ pub struct ModelName {
     slash: usize,
 }
 
-/// Why a text names no model.
+/// Why a model name is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ModelNameError {
-    /// There is no slash with something on both sides.
+    /// It is not of the form `vendor/model`.
     #[error("`{0}` names no model: write vendor and model, such as `openai/gpt-5.6-terra` or `ollama/qwen3`")]
     NoVendor(String),
-    /// The vendor is written in other characters.
+    /// The vendor has invalid characters.
     #[error("`{0}` is no name of a vendor: it is made of small letters, digits, `-` and `_`")]
     Vendor(String),
-    /// The model holds what no request should hold.
+    /// The model has invalid characters.
     #[error(
         "the name of a model holds no blanks and no control characters, and is at most {MAX_BYTES} bytes long"
     )]
@@ -63,7 +63,7 @@ impl ModelName {
     }
 }
 
-/// Whether a vendor may be called so.
+/// Whether a vendor name is valid.
 pub(crate) fn is_vendor(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
     !name.is_empty() && name.len() <= 64 && name.bytes().all(is_plain)

@@ -1,4 +1,4 @@
-//! What is known about each vendor, read from `presets.toml`.
+//! Vendor presets from `presets.toml`.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -11,12 +11,12 @@ use crate::openai_chat::OpenAiChat;
 use crate::openai_responses::OpenAiResponses;
 use crate::wire::{Quirks, Wire};
 
-/// The file, in the order in which vendors are looked through.
+/// The presets in the order of preference.
 const FILE: &str = include_str!("presets.toml");
 
 static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| read(FILE).unwrap_or_default());
 
-/// All vendors that are known, in the order in which they are preferred.
+/// All presets in the order of preference.
 #[must_use]
 pub fn presets() -> &'static [Preset] {
     &PRESETS
@@ -31,10 +31,10 @@ pub fn preset(name: &str) -> Option<&'static Preset> {
 fn read(text: &str) -> Result<Vec<Preset>, toml::de::Error> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct File {
+    struct PresetsFile {
         vendor: Vec<Preset>,
     }
-    toml::from_str::<File>(text).map(|file| file.vendor)
+    toml::from_str::<PresetsFile>(text).map(|file| file.vendor)
 }
 
 /// One vendor.
@@ -43,54 +43,54 @@ fn read(text: &str) -> Result<Vec<Preset>, toml::de::Error> {
 pub struct Preset {
     /// Its name in `vendor/model`.
     pub name: String,
-    /// Its name for people.
+    /// Its display name.
     pub title: String,
-    /// What it speaks.
+    /// Its wire format.
     pub wire: WireKind,
-    /// What is spoken at an address of the operator's own, where that is likely to be somebody else.
+    /// The wire format at another address, which is probably a compatible server.
     #[serde(default)]
     pub wire_elsewhere: Option<WireKind>,
-    /// Where it is reached; absent if that has to be set.
+    /// Its base URL; absent if it must be set.
     #[serde(default)]
     pub base_url: Option<String>,
-    /// What follows a bare host.
+    /// The path that follows a bare host.
     pub version_path: String,
-    /// How it learns who asks.
+    /// How it authenticates.
     pub auth: Auth,
-    /// The variables its key is looked for in, in this order.
+    /// The environment variables for its key, in this order.
     #[serde(default)]
     pub key_variables: Vec<String>,
-    /// The variables its address is looked for in.
+    /// The environment variables for its address.
     #[serde(default)]
     pub url_variables: Vec<String>,
-    /// Runs on the operator's own machine: needs no key, and may take its time.
+    /// Runs on the operator's own machine: needs no key and may be slow.
     #[serde(default)]
     pub local: bool,
-    /// The port where an address names none and no scheme either.
+    /// The port of an address without port and scheme.
     #[serde(default)]
     pub port: Option<u16>,
-    /// The version of the API where one has to be named and none is set.
+    /// The default version of the API, if one is required.
     #[serde(default)]
     pub api_version: Option<String>,
-    /// The variables that version is looked for in.
+    /// The environment variables for that version.
     #[serde(default)]
     pub version_variables: Vec<String>,
-    /// The model to begin with.
+    /// The default model.
     #[serde(default)]
     pub model: Option<String>,
-    /// What the makers of its models are called by routers.
+    /// The names that routers use for it.
     #[serde(default)]
     pub makers: Vec<String>,
-    /// The window of a model nobody knows, in tokens.
+    /// The context window of unknown models, in tokens.
     #[serde(default)]
     pub window: Option<u64>,
-    /// What to do when nobody answers there.
+    /// Advice if it cannot be reached.
     #[serde(default)]
     pub hint: Option<String>,
-    /// What it does differently.
+    /// Its quirks.
     #[serde(default)]
     pub quirks: Quirks,
-    /// What is to be expected at an address of the operator's own instead.
+    /// The quirks at another address.
     #[serde(default)]
     pub quirks_elsewhere: Option<Quirks>,
 }
@@ -136,7 +136,7 @@ impl WireKind {
     }
 }
 
-/// How a vendor learns who asks.
+/// The authentication of a vendor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Auth {
@@ -150,14 +150,13 @@ pub enum Auth {
     Azure,
 }
 
-/// The longest silence of a vendor, of a model that thinks before it speaks, and of a machine that may have to load the
-/// model first.
+/// Idle timeouts of a vendor, of a reasoning model, and of a local server that may have to load the model first.
 const IDLE: Duration = Duration::from_secs(60);
 const THINKING: Duration = Duration::from_secs(300);
 const LOADING: Duration = Duration::from_secs(600);
 
 impl Preset {
-    /// How long nothing may arrive from a model of this vendor before it counts as gone.
+    /// The idle timeout of a model of this vendor.
     #[must_use]
     pub const fn idle(&self, reasons: bool) -> Duration {
         match (self.local, reasons) {
@@ -207,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn all_vendors_that_were_promised_are_there() {
+    fn all_documented_vendors_exist() {
         for name in [
             "openai",
             "anthropic",
@@ -232,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn who_thinks_or_loads_may_be_silent_for_longer() {
+    fn reasoning_and_local_models_have_longer_idle_timeouts() {
         assert_eq!(preset("openai").unwrap().idle(false), Duration::from_secs(60));
         assert!(preset("openai").unwrap().idle(true) > Duration::from_secs(60));
         assert!(preset("ollama").unwrap().idle(false) > Duration::from_secs(300));

@@ -48,7 +48,7 @@ impl Aimock {
         format!("http://{}", self.address)
     }
 
-    /// Every request it got, oldest first. Bodies are told in the words of Chat Completions, whatever was spoken.
+    /// Every request it got, oldest first. Bodies are in the format of Chat Completions for every wire.
     pub(crate) fn journal(&self) -> Vec<Value> {
         let mut stream = TcpStream::connect(self.address).unwrap();
         // With the older version nothing comes in chunks.

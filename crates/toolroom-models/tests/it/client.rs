@@ -13,9 +13,9 @@ use toolroom::model::{
 };
 use toolroom::redact::Secret;
 use toolroom_host::net::Client;
-use toolroom_models::client::{Endpoint, Remote, reach};
+use toolroom_models::client::{Endpoint, Remote, egress_policy};
 use toolroom_models::directory::{Directory, Given, KeySetting, OpenedModel, VendorSettings};
-use toolroom_models::retry::{Patience, Patient};
+use toolroom_models::retry::{RetryPolicy, RetryingModel};
 use toolroom_models::vendor::{BaseUrl, WireKind, preset};
 use toolroom_models::wire::{Quirks, Terms};
 
@@ -167,8 +167,8 @@ async fn a_stream_that_is_cut_is_an_error_and_another_try_voids_what_was_told() 
     }
     let server = StandIn::start(vec![stream(CUT), stream(CHAT)]);
     let opened = self::opened("openai/gpt-4o", settings(&server.url(), WireKind::OpenaiChat));
-    let quick = Patience { base: Duration::from_millis(1), ..Patience::default() };
-    let (told, answered) = ask(&Patient::with(opened.model, quick), &question("hi")).await;
+    let quick = RetryPolicy { base: Duration::from_millis(1), ..RetryPolicy::default() };
+    let (told, answered) = ask(&RetryingModel::with(opened.model, quick), &question("hi")).await;
     assert_eq!(text(answered.unwrap()), "Hello");
     assert!(
         matches!(
@@ -310,8 +310,8 @@ async fn what_is_no_answer_says_what_to_look_at() {
     let server = StandIn::start(vec![respond("200 OK", &html, "<html>Welcome</html>")]);
     let error = chat(&server).await.1.unwrap_err();
     assert!(error.message.contains("answers with a web page; set the base URL"), "{error}");
-    let nobody = "http://127.0.0.1:1";
-    let opened = opened("ollama/qwen3", settings(nobody, WireKind::OpenaiChat));
+    let unreachable = "http://127.0.0.1:1";
+    let opened = opened("ollama/qwen3", settings(unreachable, WireKind::OpenaiChat));
     let error = ask(&*opened.model, &question("hi")).await.1.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Network);
     assert!(error.message.contains("ollama serve"), "{error}");
@@ -331,7 +331,7 @@ async fn an_address_nobody_configured_stays_closed() {
         hint: None,
     };
     let terms = Terms { model: "m".to_owned(), owner: "openai".into(), quirks: Quirks::default() };
-    let http = Arc::new(Client::new(reach(None)));
+    let http = Arc::new(Client::new(egress_policy(None)));
     let model = Remote::new(
         "openai/m".parse().unwrap(),
         endpoint,

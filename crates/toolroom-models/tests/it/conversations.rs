@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolroom::model::{Block, Message, ModelErrorKind, ModelEvent, ModelRequest, Offered, Role, StopReason};
-use toolroom_models::retry::{Patience, Patient};
+use toolroom::model::{
+    Block, Message, ModelErrorKind, ModelEvent, ModelRequest, OfferedTool, Role, StopReason,
+};
+use toolroom_models::retry::{RetryPolicy, RetryingModel};
 use toolroom_models::vendor::WireKind;
 
 use crate::aimock::Aimock;
@@ -18,8 +20,8 @@ const WIRES: [(&str, WireKind); 4] = [
     ("gemini/gemini-2.5-flash", WireKind::Gemini),
 ];
 
-fn weather() -> Offered {
-    Offered {
+fn weather() -> OfferedTool {
+    OfferedTool {
         name: "get_weather".to_owned(),
         description: "The weather in a city.".to_owned(),
         parameters: Arc::new(json!({
@@ -165,8 +167,8 @@ async fn a_stream_that_is_cut_is_retried_and_never_half_an_answer_on_any_wire() 
     let mut seen = 0;
     for (model, wire) in WIRES {
         let opened = opened(model, settings(&mock.url(), wire));
-        let quick = Patience { base: Duration::from_millis(1), ..Patience::default() };
-        let patient = Patient::with(opened.model, quick);
+        let quick = RetryPolicy { base: Duration::from_millis(1), ..RetryPolicy::default() };
+        let patient = RetryingModel::with(opened.model, quick);
         for word in ["truncate", "disconnect"] {
             let (told, answered) = ask(&patient, &asking(word)).await;
             let error = answered.unwrap_err();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use toolroom::model::{
-    Block, Message, Model, ModelCallId, ModelEvent, ModelRequest, Offered, Role, SystemPrompt, ToolUse,
+    Block, Message, Model, ModelCallId, ModelEvent, ModelRequest, OfferedTool, Role, SystemPrompt, ToolUse,
 };
 use toolroom_host::sse::{Event, Reader};
 use toolroom_models::offline::Offline;
@@ -32,7 +32,7 @@ fn sse() {
     });
 }
 
-/// Whatever arrives, a wire stays on its feet; what it makes of it does not depend on anything else, and can be sent.
+/// A wire survives any input; its result is deterministic and can be sent again.
 fn decoder(target: &str, kind: WireKind) {
     let wire = kind.wire();
     let terms = Terms { model: "m".to_owned(), owner: Arc::from("v"), quirks: Quirks::default() };
@@ -89,16 +89,16 @@ fn gemini() {
     decoder("gemini", WireKind::Gemini);
 }
 
-/// Whatever people say and tools give back: words, or a call of a tool on offer with an object of arguments.
+/// For any message and result the model answers with text, or with a call of an offered tool with an object of arguments.
 #[test]
 fn offline() {
     let text = json!({"type": "string"});
-    let tool = |name: &str, properties: Value, required: Value| Offered {
+    let tool = |name: &str, properties: Value, required: Value| OfferedTool {
         name: name.to_owned(),
         description: name.replace('_', " "),
         parameters: Arc::new(json!({"type": "object", "properties": properties, "required": required})),
     };
-    let tools: Arc<[Offered]> = [
+    let tools: Arc<[OfferedTool]> = [
         tool("builtin__calculator", json!({"expression": text, "digits": {"type": "integer"}}), json!(["expression"])),
         tool("builtin__read_file", json!({"path": text}), json!(["path"])),
         tool("builtin__web_fetch", json!({"url": text}), json!(["url"])),

@@ -76,7 +76,7 @@ fn read(stream: &TcpStream) -> Option<Asked> {
 }
 
 fn send(stream: &mut TcpStream, text: &str) {
-    // Whoever has heard enough may be gone.
+    // The client may have disconnected.
     drop(stream.write_all(text.as_bytes()));
     drop(stream.flush());
 }

@@ -12,7 +12,7 @@ use toolroom::policy::PatternError;
 use toolroom::scope::Scope;
 use toolroom_host::environment;
 use toolroom_models::directory::{Directory, OpenError, OpenedModel};
-use toolroom_models::retry::Patient;
+use toolroom_models::retry::RetryingModel;
 use toolroom_models::vendor::{ModelName, ModelNameError};
 
 use super::records::{Known, record};
@@ -130,7 +130,7 @@ fn names(
     }
     match &app.config.config.model {
         Some(chain) if !chain.0.is_empty() => Ok(chain.0.clone()),
-        Some(_) | None => Ok(known.usual().into_iter().collect()),
+        Some(_) | None => Ok(known.default_model().into_iter().collect()),
     }
 }
 
@@ -179,7 +179,7 @@ fn without(name: &ModelName, error: &OpenError) -> String {
 }
 
 fn candidate(OpenedModel { model, known }: OpenedModel) -> Candidate {
-    Candidate::new(Arc::new(Patient::new(model))).facts(known.facts)
+    Candidate::new(Arc::new(RetryingModel::new(model))).facts(known.facts)
 }
 
 fn local_time(at: Timestamp) -> LocalTime {

@@ -26,7 +26,7 @@ use super::thread::{ATTEMPTS, conversation_of, joined, run_of};
 use crate::agents::Choice;
 use crate::app::App;
 use crate::identity::Caller;
-use crate::runs::{BeginError, Begun, Position, Runs, Stretch};
+use crate::runs::{Position, Runs, Segment, StartRunError, StartedRun};
 
 /// What is kept of where a run came from.
 const ENTRANCE: &str = "agui";
@@ -43,7 +43,7 @@ pub(crate) struct Started {
 /// What happens next.
 pub(crate) enum Next {
     /// A run, watched from a place on.
-    Watch { begun: Begun, from: Option<Position> },
+    Watch { begun: StartedRun, from: Option<Position> },
     /// Nothing: there is nothing new, up to these calls that the client has to run.
     Rest { pending: Vec<String> },
     /// Nothing: the client has taken back what was asked for.
@@ -58,7 +58,7 @@ pub(crate) enum StartError {
     #[error("a run of this thread is being worked on; wait for it to end, or cancel it")]
     Busy,
     #[error(transparent)]
-    Begin(#[from] BeginError),
+    Begin(#[from] StartRunError),
     #[error(transparent)]
     Part(#[from] PartError),
     #[error(transparent)]
@@ -104,7 +104,7 @@ impl Start {
             && self.choice.agent.as_deref().is_some_and(|asked| asked != agent.as_str())
         {
             let (run, agent) = (id.clone(), agent.clone());
-            return Err(BeginError::from(RunError::OtherAgent { run, agent }).into());
+            return Err(StartRunError::from(RunError::OtherAgent { run, agent }).into());
         }
         match newest.map(|run| (run.state, run)) {
             Some((RunState::Waiting, run)) => self.go_on(run).await,
@@ -138,7 +138,7 @@ impl Start {
             if !is_last_word {
                 return Err(StartError::Busy);
             }
-            self.runs.rest(&run.id).await;
+            self.runs.wait_until_idle(&run.id).await;
             let Some(run) = self.newest().await? else { return Err(StartError::Busy) };
             return match run.state {
                 RunState::Waiting => self.go_on(run).await,
@@ -356,6 +356,6 @@ struct Words {
 /// Behind the last event that was told.
 fn position(events: &[NumberedEvent]) -> Option<Position> {
     let last = events.last()?;
-    let stretch = events.iter().rev().find_map(Stretch::begun_by)?;
-    Some(Position { stretch, seq: last.seq })
+    let segment = events.iter().rev().find_map(Segment::started_by)?;
+    Some(Position { segment, seq: last.seq })
 }

@@ -40,7 +40,7 @@ impl State {
 
     /// Takes in what happened; gives what the client has to change.
     pub(crate) fn take(&mut self, event: &RunEvent) -> Option<Event> {
-        self.line.take(event);
+        self.line.update(event);
         // What flows by in pieces would change the line with each of them.
         let line = self.line.line();
         if !event.is_structural() || line == self.told || !self.document.is_object() {

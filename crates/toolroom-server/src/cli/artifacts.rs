@@ -1,4 +1,4 @@
-//! `toolroom artifacts`: whole results and files that were kept of calls.
+//! `toolroom artifacts`: lists and saves stored results and files of calls.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -18,45 +18,45 @@ use crate::app::App;
 use crate::own_files::is_own;
 
 const EXAMPLES: &str = "\
-Results that were too long to be told and files that tools hand over are kept, without
-secrets, until `toolroom prune` deletes them.
+Long results and files that tools return are stored, with secrets removed, until
+`toolroom prune` deletes them.
 
 Examples:
   toolroom artifacts list
   toolroom artifacts save last
   toolroom artifacts save art_0190… report.pdf
-  toolroom artifacts save art_0190… --force        under the name it was offered by
-  toolroom artifacts save art_0190… - | jq .       to another program";
+  toolroom artifacts save art_0190… --force        use the name the tool gave it
+  toolroom artifacts save art_0190… - | jq .       pipe it to another program";
 
-/// What fits on a screen without scrolling much.
+/// Fits on one screen.
 const DEFAULT_LINES: u32 = 20;
 
-/// Room for a name beside the other columns.
+/// Column width of a name.
 const NAME_CHARS: usize = 40;
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ArtifactsArgs {
     #[command(subcommand)]
-    action: Action,
+    command: ArtifactsCommand,
 }
 
 #[derive(Subcommand)]
-enum Action {
-    /// List what is kept, the newest first
+enum ArtifactsCommand {
+    /// List artifacts, newest first
     List {
-        /// At most so many
+        /// Maximum number to list
         #[arg(long, value_name = "N", default_value_t = DEFAULT_LINES, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
     },
-    /// Save one as a file
+    /// Save an artifact to a file
     #[command(after_help = EXAMPLES)]
     Save {
-        /// Which one: `last`, or as `toolroom artifacts list` and `toolroom log` name it
+        /// Artifact id as shown by `toolroom artifacts list` or `toolroom log`, or `last`
         id: String,
-        /// The file, `-` for standard output; else the name it was offered by, in this folder
+        /// Target file, or `-` for standard output [default: the name the tool gave it, in this folder]
         path: Option<PathBuf>,
-        /// Replace a file that is there
+        /// Replace an existing file
         #[arg(long)]
         force: bool,
     },
@@ -68,28 +68,28 @@ pub(super) async fn run(
     args: ArtifactsArgs,
     output: &Output,
 ) -> anyhow::Result<Exit> {
-    match args.action {
-        Action::List { limit } => list(app, &scope, limit, *output).await,
-        Action::Save { id, path, force } => save(app, &scope, &id, path, force, *output).await,
+    match args.command {
+        ArtifactsCommand::List { limit } => list(app, &scope, limit, *output).await,
+        ArtifactsCommand::Save { id, path, force } => save(app, &scope, &id, path, force, *output).await,
     }
 }
 
 async fn list(app: &App, scope: &Scope, limit: u32, output: Output) -> anyhow::Result<Exit> {
-    let kept = app.store.stored_artifacts(scope, limit).await?;
+    let stored = app.store.stored_artifacts(scope, limit).await?;
     if output.is_json() {
-        output.document(&kept)?;
-    } else if kept.is_empty() {
-        output.talk("nothing is kept; long results and files that tools hand over are");
+        output.document(&stored)?;
+    } else if stored.is_empty() {
+        output.talk("No artifacts stored yet; long results and files that tools return are stored here");
     } else {
         let zone = environment::time_zone();
-        let rows = kept.iter().map(|kept| {
+        let rows = stored.iter().map(|artifact| {
             vec![
-                format!("{DIM}{}{DIM:#}", local_time(kept.kept_at, &zone, "%m-%d %H:%M:%S")),
-                kept.id.to_string(),
-                format!("{BOLD}{}{BOLD:#}", one_line(&kept.tool, NAME_CHARS)),
-                one_line(&kept.media_type, NAME_CHARS),
-                format!("{} bytes", kept.bytes),
-                one_line(kept.name.as_deref().unwrap_or_default(), NAME_CHARS),
+                format!("{DIM}{}{DIM:#}", local_time(artifact.kept_at, &zone, "%m-%d %H:%M:%S")),
+                artifact.id.to_string(),
+                format!("{BOLD}{}{BOLD:#}", one_line(&artifact.tool, NAME_CHARS)),
+                one_line(&artifact.media_type, NAME_CHARS),
+                format!("{} bytes", artifact.bytes),
+                one_line(artifact.name.as_deref().unwrap_or_default(), NAME_CHARS),
             ]
         });
         output.data(&table(&rows.collect::<Vec<_>>()))?;
@@ -106,12 +106,12 @@ async fn save(
     output: Output,
 ) -> anyhow::Result<Exit> {
     let artifact = find(app, scope, id).await?;
-    let name = name_of(app, scope, &artifact).await?;
+    let name = default_file_name(app, scope, &artifact).await?;
     let path = match path {
         Some(path) => path,
-        // It would be read as something else than a file: a configuration, or a word for standard output.
+        // Saved under this name it would become a configuration file, or mean standard output.
         None if ["toolroom.toml", "-"].contains(&name.as_str()) => {
-            let text = format!("it was offered as `{name}`; say what to call it, behind the id");
+            let text = format!("the artifact is named `{name}`; give another file name after the id");
             return Err(Usage(text).into());
         }
         None => PathBuf::from(name),
@@ -136,25 +136,25 @@ async fn find(app: &App, scope: &Scope, id: &str) -> anyhow::Result<Artifact> {
     let id = match id {
         "last" => match app.store.stored_artifacts(scope, 1).await?.pop() {
             Some(newest) => newest.id,
-            None => return Err(Missing("nothing is kept yet".to_owned()).into()),
+            None => return Err(Missing("no artifacts stored yet".to_owned()).into()),
         },
         id => ArtifactId::new(id),
     };
     let found = app.store.artifact(scope, &id).await?;
-    let missing = || Missing(format!("there is no artifact `{id}`; see `toolroom artifacts list`"));
+    let missing = || Missing(format!("no artifact `{id}`; see `toolroom artifacts list`"));
     Ok(found.ok_or_else(missing)?)
 }
 
-/// Writes it where it was asked to be, and never over a file of ours.
+/// Writes the artifact to `path`. Refuses to replace files of Toolroom itself.
 fn write(app: &App, path: &Path, bytes: &[u8], force: bool) -> anyhow::Result<()> {
     let shown = path.display();
     let wrong = if is_own(&app.folders, &text_file::current_folder()?.join(path)) {
-        format!("`{shown}` is a file of Toolroom itself; name another file")
+        format!("`{shown}` belongs to Toolroom; choose another file")
     } else if text_file::is_folder(path) {
-        format!("`{shown}` is a folder; name a file, such as `{}`", path.join("result").display())
+        format!("`{shown}` is a folder; give a file, such as `{}`", path.join("result").display())
     } else if text_file::is_link(path) {
-        // It may have been put there to lead to a file of this user.
-        format!("`{shown}` is a link, and stays; name the file itself, or another one")
+        // A planted link could redirect the write to another file of this user.
+        format!("`{shown}` is a symbolic link; give the file itself, or another one")
     } else {
         let written = match force {
             true => text_file::replace(path, bytes),
@@ -163,9 +163,7 @@ fn write(app: &App, path: &Path, bytes: &[u8], force: bool) -> anyhow::Result<()
         match written {
             Ok(()) => return Ok(()),
             Err(TextFileError::Exists { .. }) => {
-                format!(
-                    "`{shown}` is already there and stays; name another file, or replace it with `--force`"
-                )
+                format!("`{shown}` already exists; choose another file, or replace it with `--force`")
             }
             Err(other) => format!("{:#}", anyhow::Error::from(other)),
         }
@@ -173,15 +171,17 @@ fn write(app: &App, path: &Path, bytes: &[u8], force: bool) -> anyhow::Result<()
     Err(Usage(wrong).into())
 }
 
-/// Hands it to another program, byte for byte.
+/// Writes the bytes to standard output.
 fn print(artifact: &Artifact, output: Output) -> anyhow::Result<Exit> {
     if output.is_json() {
-        return Err(Usage("`-` prints the file itself; leave out `--json`, or name a file".to_owned()).into());
+        return Err(Usage("`-` cannot be combined with `--json`; give a file instead".to_owned()).into());
     }
     if io::stdout().is_terminal() {
-        // A terminal obeys control characters.
+        // A terminal would interpret control characters.
         let text = str::from_utf8(&artifact.bytes);
-        let text = text.map_err(|_| Usage("it is no text; name a file, or pipe it elsewhere".to_owned()))?;
+        let text = text.map_err(|_| {
+            Usage("the artifact is not text; save it to a file, or pipe it to another program".to_owned())
+        })?;
         output.data(&harmless(text))?;
         return Ok(Exit::Done);
     }
@@ -191,8 +191,8 @@ fn print(artifact: &Artifact, output: Output) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What a file of it is called: as it was offered, or by its id.
-async fn name_of(app: &App, scope: &Scope, artifact: &Artifact) -> anyhow::Result<String> {
+/// The file name the tool gave the artifact, or its id with an extension.
+async fn default_file_name(app: &App, scope: &Scope, artifact: &Artifact) -> anyhow::Result<String> {
     let call = app.store.call(scope, &artifact.call).await?;
     let offers = call.map(|call| call.offers).unwrap_or_default();
     let file = offers.iter().filter_map(Offer::file).find(|file| file.artifact == artifact.id);

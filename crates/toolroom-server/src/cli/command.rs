@@ -1,4 +1,4 @@
-//! Every command there is.
+//! The top-level commands.
 
 use clap::Subcommand;
 
@@ -8,73 +8,72 @@ use super::{
     secrets, select, self_check, serve, service, switch, tools, trust,
 };
 
-/// What is to be done.
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Talk: one message, or a conversation at the terminal
+    /// Chat with an agent: one message, or an interactive session
     Chat(Box<chat::ChatArgs>),
-    /// List conversations, read one, take one out or away
+    /// List, show, export or delete conversations
     Conversations(conversations::ConversationsArgs),
-    /// List runs, look at one, go on with it or end it
+    /// List, show, resume or cancel runs
     Runs(runs::RunsArgs),
     /// Call a tool
     Call(call::CallArgs),
-    /// List tools, look at one, switch it on or off
+    /// List tools, show one, or switch it on or off
     Tools(tools::ToolsArgs),
-    /// See which tools fit a message
+    /// Rank the tools that fit a message
     Select(select::SelectArgs),
     /// List and set feature switches
     Switch(switch::SwitchArgs),
-    /// See what was called and what came of it
+    /// Show past calls and their results
     Log(log::LogArgs),
-    /// List what is kept of calls beside the log, and save it as a file
+    /// List and save stored results and files of calls
     Artifacts(artifacts::ArtifactsArgs),
-    /// See what waits for an answer, and answer it
+    /// List and answer calls that wait for approval
     Approvals(approvals::ApprovalsArgs),
-    /// See which rules hold, and how a call would be judged
+    /// List and check policy rules, and explain how a call is judged
     Policy(policy::PolicyArgs),
-    /// See, forget and export what is remembered of you
+    /// List, show, forget and export memories
     Memory(memory::MemoryArgs),
-    /// See who answers, and with which models and tools
+    /// List, show, create and change agents
     Agents(agents::AgentsArgs),
-    /// Keep secrets that tools use and nobody sees
+    /// Store secrets for tools; values are never shown
     Secrets(secrets::SecretsArgs),
-    /// See which models can be asked, and try one
+    /// List models, and test one
     Models(models::ModelsArgs),
-    /// See what is configured, and check it
+    /// Show and check the configuration
     Config(config::ConfigArgs),
     /// Write a first configuration file
     Init(init::InitArgs),
-    /// Let a project's file allow what it says
+    /// Trust a project's configuration file
     Trust(trust::TrustArgs),
-    /// Copy everything into one file, check such a file, bring it back
+    /// Create, verify and restore backups
     Backup(backup::BackupArgs),
-    /// Take what was set along, without secrets
+    /// Export settings to a file, without secret values
     Export(export::ExportArgs),
-    /// Set what was set elsewhere
+    /// Import settings from a file
     Import(import::ImportArgs),
-    /// Delete what is older than you want to keep it
+    /// Delete old calls, results and conversations
     Prune(prune::PruneArgs),
-    /// See what a new version does to the database, do it, or go back
+    /// Migrate the database, preview a migration, or roll back
     Migrate(migrate::MigrateArgs),
-    /// See whether everything is in order, and what to do where it is not
+    /// Check configuration, storage and machine for problems
     Doctor(doctor::DoctorArgs),
-    /// See how well programs are confined here, and run one that way
+    /// Show how programs are sandboxed, and run one in the sandbox
     Sandbox(sandbox::SandboxArgs),
-    /// See, make and take back keys for programs
+    /// List, create and revoke API keys
     Keys(keys::KeysArgs),
-    /// See, make and change projects, which share a server and see nothing of each other
+    /// List, create and change projects, which share a server but no data
     Projects(projects::ProjectsArgs),
-    /// Give these tools to clients of MCP, and use those of other servers
+    /// Serve tools to MCP clients, and use tools of other MCP servers
     Mcp(mcp::McpArgs),
     /// Serve tools and agents over HTTP
     Serve(serve::ServeArgs),
-    /// Let systemd run the server for you
+    /// Run the server as a systemd user service
     Service(service::ServiceArgs),
-    /// See whether this program works, in a folder of its own
+    /// Test this installation in a temporary folder
     SelfCheck(self_check::SelfCheckArgs),
-    /// Print the completion script of a shell
+    /// Print a shell completion script
     Completions(completions::CompletionsArgs),
-    /// Print the manual, or write all its pages into a folder
+    /// Print the manual, or write all man pages to a folder
     Man(man::ManArgs),
 }

@@ -1,17 +1,17 @@
-//! `toolroom doctor`: whether everything is in order, and what to do where it is not. Changes nothing.
+//! `toolroom doctor`: prints the checks of [`crate::examination`] with their remedies. Changes nothing.
 
 use std::io::{self, IsTerminal};
 
 use anstyle::Style;
 use clap::Args;
 use toolroom_host::environment;
-use toolroom_tools::builtin::doctor::{Checkup, Finding, Gravity, Report};
+use toolroom_tools::builtin::doctor::{Checkup, Finding, Report, Severity};
 
 use super::console::exit::Exit;
 use super::console::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, visible};
-use crate::examination::Examination;
+use crate::doctor::Doctor;
 
-/// Which checks are shown together.
+/// Sections of the report: every check belongs to one.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Configuration", &["config", "policy", "secrets"]),
     ("Storage", &["store", "files", "disk"]),
@@ -20,47 +20,46 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Agent", &["provider", "context", "sessions", "memory", "rag"]),
 ];
 
-/// As wide as the longest name of a check.
+/// Length of the longest check name.
 const NAME_CHARS: usize = 9;
 
 #[derive(Args)]
 pub(super) struct DoctorArgs {}
 
 pub(super) async fn run(settings: &[String], _args: DoctorArgs, output: &Output) -> anyhow::Result<Exit> {
-    let report = Examination::of_environment(settings).report().await;
+    let report = Doctor::from_environment(settings).report().await;
     if output.is_json() {
         output.document(&report)?;
     } else {
-        output.data(&text(&report, Marks::fitting()))?;
+        output.data(&text(&report, SeverityMarks::for_terminal()))?;
     }
     Ok(match report.status {
-        Gravity::Ok | Gravity::Warning => Exit::Done,
-        Gravity::Error => Exit::Failed,
+        Severity::Ok | Severity::Warning => Exit::Done,
+        Severity::Error => Exit::Failed,
     })
 }
 
-/// How the state of a line is shown.
+/// How a severity is printed: Unicode signs on capable terminals, words elsewhere.
 #[derive(Clone, Copy)]
-enum Marks {
+enum SeverityMarks {
     Signs,
     Words,
 }
 
-impl Marks {
-    /// Signs for people, words for programs and for terminals that may not know the signs.
-    fn fitting() -> Self {
+impl SeverityMarks {
+    fn for_terminal() -> Self {
         let is_plain = environment::variable("TERM").is_none_or(|name| name == "dumb");
         if io::stdout().is_terminal() && !is_plain { Self::Signs } else { Self::Words }
     }
 
-    const fn of(self, gravity: Gravity) -> &'static str {
-        match (self, gravity) {
-            (Self::Signs, Gravity::Ok) => "✓",
-            (Self::Signs, Gravity::Warning) => "⚠",
-            (Self::Signs, Gravity::Error) => "✗",
-            (Self::Words, Gravity::Ok) => "ok     ",
-            (Self::Words, Gravity::Warning) => "warning",
-            (Self::Words, Gravity::Error) => "error  ",
+    const fn mark(self, severity: Severity) -> &'static str {
+        match (self, severity) {
+            (Self::Signs, Severity::Ok) => "✓",
+            (Self::Signs, Severity::Warning) => "⚠",
+            (Self::Signs, Severity::Error) => "✗",
+            (Self::Words, Severity::Ok) => "ok     ",
+            (Self::Words, Severity::Warning) => "warning",
+            (Self::Words, Severity::Error) => "error  ",
         }
     }
 
@@ -72,15 +71,15 @@ impl Marks {
     }
 }
 
-const fn style(gravity: Gravity) -> Style {
-    match gravity {
-        Gravity::Ok => GREEN,
-        Gravity::Warning => YELLOW,
-        Gravity::Error => RED,
+const fn style(severity: Severity) -> Style {
+    match severity {
+        Severity::Ok => GREEN,
+        Severity::Warning => YELLOW,
+        Severity::Error => RED,
     }
 }
 
-fn text(report: &Report, marks: Marks) -> String {
+fn text(report: &Report, marks: SeverityMarks) -> String {
     let mut text = String::new();
     for (title, names) in GROUPS {
         text.push_str(&format!("{BOLD}{title}{BOLD:#}\n"));
@@ -94,9 +93,9 @@ fn text(report: &Report, marks: Marks) -> String {
     text
 }
 
-fn line(text: &mut String, name: &str, finding: &Finding, marks: Marks) {
-    let style = style(finding.gravity);
-    let mark = marks.of(finding.gravity);
+fn line(text: &mut String, name: &str, finding: &Finding, marks: SeverityMarks) {
+    let style = style(finding.severity);
+    let mark = marks.mark(finding.severity);
     let details = visible(&finding.details);
     text.push_str(&format!("  {style}{mark}{style:#} {name:<NAME_CHARS$} {details}"));
     if let Some(code) = finding.code {
@@ -109,19 +108,21 @@ fn line(text: &mut String, name: &str, finding: &Finding, marks: Marks) {
 }
 
 fn summary(report: &Report) -> String {
-    let count = |gravity: Gravity| {
+    let count = |severity: Severity| {
         let findings = report.checks.iter().flat_map(|(_, check)| check.findings());
-        findings.filter(|finding| finding.gravity == gravity).count()
+        findings.filter(|finding| finding.severity == severity).count()
     };
-    let told = [(Gravity::Error, count(Gravity::Error)), (Gravity::Warning, count(Gravity::Warning))];
-    let told = told.into_iter().filter(|(_, count)| *count > 0);
-    let told: Vec<String> = told
-        .map(|(gravity, count)| format!("{count} {}{}", gravity.as_str(), if count == 1 { "" } else { "s" }))
+    let parts = [(Severity::Error, count(Severity::Error)), (Severity::Warning, count(Severity::Warning))];
+    let parts = parts.into_iter().filter(|(_, count)| *count > 0);
+    let parts: Vec<String> = parts
+        .map(|(severity, count)| {
+            format!("{count} {}{}", severity.as_str(), if count == 1 { "" } else { "s" })
+        })
         .collect();
     let style = style(report.status);
-    match told.is_empty() {
+    match parts.is_empty() {
         true => format!("{style}{}{style:#}", report.health()),
-        false => format!("{style}{}{style:#}", told.join(", ")),
+        false => format!("{style}{}{style:#}", parts.join(", ")),
     }
 }
 
@@ -131,7 +132,7 @@ mod tests {
 
     #[tokio::test]
     async fn every_check_is_shown() {
-        let report = Examination::of_environment(&[]).report().await;
+        let report = Doctor::from_environment(&[]).report().await;
         for (name, _) in &report.checks {
             assert!(GROUPS.iter().any(|(_, names)| names.contains(name)), "{name} is in no group");
             assert!(name.len() <= NAME_CHARS);

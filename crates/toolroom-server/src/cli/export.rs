@@ -1,4 +1,4 @@
-//! `toolroom export`: what was set, as one document without secrets.
+//! `toolroom export`: writes all settings to one document, without secret values.
 
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,8 @@ use crate::app::App;
 use crate::settings::{ProjectSettings, SettingsDocument, gather};
 
 const EXAMPLES: &str = "\
-Inside are projects, switches, standing answers, agents and servers of MCP. Secrets are named and nothing more. Keys,
-memories, conversations and the journal are not inside: `toolroom backup create` takes everything.
+The file holds projects, switches, standing answers, agents, MCP servers and the names of secrets. API keys, secret
+values, memories, conversations and the log are not included; `toolroom backup create` saves everything.
 
 Examples:
   toolroom export settings.json
@@ -24,7 +24,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ExportArgs {
-    /// The file, which must not be there yet; `-` for standard output
+    /// File to create, or `-` for standard output
     file: PathBuf,
 }
 
@@ -40,7 +40,7 @@ pub(super) async fn run(app: &App, _owner: Scope, args: ExportArgs, output: &Out
         return Ok(Exit::Done);
     }
     let text = serde_json::to_string_pretty(&document)?;
-    // The values of secrets are in no field of it; where a person wrote one into a prompt, it does not leave.
+    // No field holds secret values, but a prompt may contain one.
     let text = redaction::logged(&text);
     text_file::write_new_private(&args.file, format!("{text}\n"))
         .map_err(|error| Usage(error.to_string()))?;
@@ -49,14 +49,14 @@ pub(super) async fn run(app: &App, _owner: Scope, args: ExportArgs, output: &Out
         return Ok(Exit::Done);
     }
     output.data(&visible(&args.file.display().to_string()))?;
-    output.talk(format_args!("inside: {}", contents(&document)));
+    output.talk(format_args!("Exported {}", contents(&document)));
     Ok(Exit::Done)
 }
 
 fn contents(document: &SettingsDocument) -> String {
     let projects = &document.projects;
-    let count = |noun: &str, of: fn(&ProjectSettings) -> usize| {
-        let number: usize = projects.iter().map(of).sum();
+    let count = |noun: &str, size: fn(&ProjectSettings) -> usize| {
+        let number: usize = projects.iter().map(size).sum();
         format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
     };
     [
@@ -66,7 +66,7 @@ fn contents(document: &SettingsDocument) -> String {
         count("standing answer", |project| project.answers.len()),
         count("agent", |project| project.agents.len()),
         count("server", |project| project.servers.len()),
-        count("name", |project| project.secrets.len()) + " of secrets",
+        count("secret name", |project| project.secrets.len()),
     ]
     .join(", ")
 }

@@ -1,4 +1,4 @@
-//! `toolroom import`: what was set elsewhere, shown first and then set here, all of it or nothing.
+//! `toolroom import`: previews the settings of an export file and applies all of them in one transaction.
 
 use std::path::PathBuf;
 
@@ -7,45 +7,45 @@ use serde_json::json;
 use toolroom::scope::{LOCAL_PROJECT, ProjectId, Scope};
 
 use super::console::exit::{Exit, Usage};
-use super::console::input::is_wanted;
-use super::console::input::text_of;
-use super::console::output::single_line;
-use super::console::output::{BOLD, DIM, Output};
+use super::console::input::{is_confirmed, read_text};
+use super::console::output::{BOLD, DIM, Output, single_line};
 use super::console::redaction;
 use crate::app::App;
 use crate::settings::{Fate, ImportPlan, Line, MAX_BYTES, SettingsDocument};
 
 const EXAMPLES: &str = "\
-What is here and not in the file stays. Importing the same file twice changes nothing the second time.
+Settings that are not in the file stay unchanged. Importing a file twice has no further effect.
 
 Examples:
-  toolroom import settings.json --dry-run      what would be changed
-  toolroom import settings.json                shows it, and asks
+  toolroom import settings.json --dry-run      preview the changes
+  toolroom import settings.json                show the changes, ask, then apply them
   toolroom export - | ssh there toolroom import - --yes";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ImportArgs {
-    /// A file of `toolroom export`; `-` for standard input
+    /// File written by `toolroom export`, or `-` for standard input
     file: PathBuf,
-    /// Only show what would be changed
+    /// Only show the changes
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
-    /// Do it without being asked
+    /// Apply without asking
     #[arg(long)]
     yes: bool,
 }
 
 pub(super) async fn run(app: &App, _owner: Scope, args: ImportArgs, output: &Output) -> anyhow::Result<Exit> {
     let document =
-        SettingsDocument::parse(&text_of(&args.file, MAX_BYTES)?).map_err(|problem| refused(&problem))?;
+        SettingsDocument::parse(&read_text(&args.file, MAX_BYTES)?).map_err(|problem| refused(&problem))?;
     let mut plan = ImportPlan::of(app, &document).await?.map_err(|problem| refused(&problem))?;
-    plan.lines.iter_mut().for_each(hide_keys);
+    plan.lines.iter_mut().for_each(redact_keys);
     if !output.is_json() {
         show(&plan, *output)?;
     }
     let changes = plan.lines.iter().filter(|line| matches!(line.state, Fate::New | Fate::Changed)).count();
-    let is_done = changes > 0 && !args.dry_run && (args.yes || is_wanted("set", changes, *output)?);
+    let is_done = changes > 0
+        && !args.dry_run
+        && (args.yes || is_confirmed(format_args!("Apply {changes}?"), *output)?);
     let ImportPlan { lines, missing, batch } = plan;
     if is_done {
         app.store.set_all(batch).await?;
@@ -57,51 +57,54 @@ pub(super) async fn run(app: &App, _owner: Scope, args: ImportArgs, output: &Out
         return Ok(Exit::Done);
     }
     match (changes, is_done) {
-        (0, _) => output.talk("nothing to do: everything is already so"),
-        (_, true) => output.talk(format_args!("set {changes}")),
-        (_, false) => output.talk("nothing was changed"),
+        (0, _) => output.talk("Nothing to change"),
+        (_, true) => {
+            output.talk(format_args!("Applied {changes} change{}", if changes == 1 { "" } else { "s" }));
+        }
+        (_, false) => output.talk("No changes made"),
     }
     if is_done && lines.iter().any(|line| line.kind == "server" && line.state != Fate::Same) {
-        output.hint("no server was started; look at each with `toolroom mcp test NAME`");
+        output.hint("imported MCP servers were not started; test each one with `toolroom mcp test NAME`");
     }
     Ok(Exit::Done)
 }
 
-/// Nobody has looked at a document before, so keys that are in the wrong place are hidden by their form.
-fn hide_keys(line: &mut Line) {
+/// Redacts text that looks like an API key: the file comes from elsewhere and may hold one in the wrong field.
+fn redact_keys(line: &mut Line) {
     for text in [Some(&mut line.name), line.means.as_mut(), line.why.as_mut()].into_iter().flatten() {
         *text = redaction::logged(text).into_owned();
     }
 }
 
 fn refused(problem: &str) -> Usage {
-    // What is in a document makes no line of its own.
+    // Kept on one line, so that the file cannot forge output.
     Usage(format!("{}; nothing was changed", single_line(&redaction::logged(problem))))
 }
 
 fn show(plan: &ImportPlan, output: Output) -> anyhow::Result<()> {
     for Line { project, kind, name, state, means, why } in &plan.lines {
         let what = state.as_str();
-        let of = if *kind == "project" { String::new() } else { of_project(project) };
+        let owner = if *kind == "project" { String::new() } else { project_suffix(project) };
         let why = why.as_ref().map(|why| format!(": {}", single_line(why))).unwrap_or_default();
-        output.data(&format!("{what:<9}{kind} {BOLD}{}{BOLD:#}{DIM}{of}{DIM:#}{why}", single_line(name)))?;
+        output
+            .data(&format!("{what:<9}{kind} {BOLD}{}{BOLD:#}{DIM}{owner}{DIM:#}{why}", single_line(name)))?;
         if let Some(means) = means {
             output.data(&format!("         {DIM}{}{DIM:#}", single_line(means)))?;
         }
     }
     for (project, name) in &plan.missing {
         let name = single_line(name);
-        let of = of_project(project);
+        let owner = project_suffix(project);
         output.data(&format!(
-            "missing  secret {BOLD}{name}{BOLD:#}{DIM}{of}{DIM:#}: toolroom secrets set {name}"
+            "missing  secret {BOLD}{name}{BOLD:#}{DIM}{owner}{DIM:#}: toolroom secrets set {name}"
         ))?;
     }
     Ok(())
 }
 
-fn of_project(project: &ProjectId) -> String {
+fn project_suffix(project: &ProjectId) -> String {
     match project.as_str() {
         LOCAL_PROJECT => String::new(),
-        id => format!(" of {}", single_line(id)),
+        id => format!(" in project {}", single_line(id)),
     }
 }

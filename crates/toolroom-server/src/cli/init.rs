@@ -1,4 +1,4 @@
-//! `toolroom init`: the first configuration file.
+//! `toolroom init`: writes a first configuration file.
 
 use std::path::PathBuf;
 
@@ -17,34 +17,34 @@ use crate::config::{FILE_NAME, Sources, project_starter, starter};
 
 const EXAMPLES: &str = "\
 Examples:
-  toolroom init                       asks for the preset on a terminal, else takes balanced
-  toolroom init --preset careful      asks nothing
-  toolroom init --project             writes toolroom.toml into the current folder";
+  toolroom init                       ask for the preset (without a terminal: balanced)
+  toolroom init --preset careful      do not ask
+  toolroom init --project             write toolroom.toml to the current folder";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct InitArgs {
-    /// Write the file of the project in the current folder instead of your own
+    /// Write a project file in the current folder instead of your user file
     #[arg(long)]
     project: bool,
-    /// What runs unasked: open, balanced or careful
+    /// What runs without approval: open, balanced or careful
     #[arg(long, value_parser = Preset::ALL.map(Preset::as_str))]
     preset: Option<String>,
-    /// Ask nothing
+    /// Do not ask
     #[arg(long)]
     yes: bool,
 }
 
 pub(super) fn run(args: &InitArgs, output: &Output) -> anyhow::Result<Exit> {
     let folders = Folders::from_environment()?;
-    let path = place(args, &folders)?;
+    let path = target_path(args, &folders)?;
     if text_file::is_there(&path) {
-        return Err(taken(&path).into());
+        return Err(already_exists(&path).into());
     }
-    let wanted = args.preset.as_deref().and_then(Preset::from_name);
+    let preset = args.preset.as_deref().and_then(Preset::from_name);
     let text = match args.project {
-        true => project_starter(wanted),
-        false => starter(match wanted {
+        true => project_starter(preset),
+        false => starter(match preset {
             Some(preset) => preset,
             None if args.yes => Preset::default(),
             None => ask_preset(*output)?,
@@ -55,7 +55,7 @@ pub(super) fn run(args: &InitArgs, output: &Output) -> anyhow::Result<Exit> {
     }
     let hidden = Sources::find(&folders).project.filter(|_| args.project);
     match text_file::write_new_private(&path, &text) {
-        Err(TextFileError::Exists { path }) => return Err(taken(&path).into()),
+        Err(TextFileError::Exists { path }) => return Err(already_exists(&path).into()),
         written => written?,
     }
     if !args.project {
@@ -69,65 +69,62 @@ pub(super) fn run(args: &InitArgs, output: &Output) -> anyhow::Result<Exit> {
         output.document(&serde_json::json!({"path": path.to_string_lossy(), "next": next}))?;
         return Ok(Exit::Done);
     }
-    output.data(&format!("wrote {}", visible(&path.display().to_string())))?;
+    output.data(&format!("Created {}", visible(&path.display().to_string())))?;
     if let Some(hidden) = hidden {
-        output.hint(&format!("it counts here in place of `{}`", hidden.display()));
+        output.hint(&format!("in this folder it takes precedence over `{}`", hidden.display()));
     }
-    output.talk(format_args!("next: {BOLD}{}{BOLD:#}", next.join(&format!("{BOLD:#}\n      {BOLD}"))));
+    output.talk(format_args!("Next: {BOLD}{}{BOLD:#}", next.join(&format!("{BOLD:#}\n      {BOLD}"))));
     Ok(Exit::Done)
 }
 
-/// Where the file belongs.
-fn place(args: &InitArgs, folders: &Folders) -> anyhow::Result<PathBuf> {
+fn target_path(args: &InitArgs, folders: &Folders) -> anyhow::Result<PathBuf> {
     let user = folders.config.join(FILE_NAME);
     if !args.project {
         return Ok(user);
     }
     let here = text_file::current_folder()?;
     if text_file::is_same(&here, &folders.config) {
-        let text = "this folder holds your own configuration; write that without `--project`";
+        let text = "this folder holds your user configuration; leave out `--project`";
         return Err(Usage(text.to_owned()).into());
     }
     Ok(here.join(FILE_NAME))
 }
 
-fn taken(path: &std::path::Path) -> Usage {
-    let text = "is already there and stays as it is; edit it, or move it away first";
+fn already_exists(path: &std::path::Path) -> Usage {
+    let text = "already exists; edit it, or move it away first";
     Usage(format!("`{}` {text}", path.display()))
 }
 
-/// The one question there is: everything else has a default that suits nearly everybody.
+/// Asks for the preset. Every other key has a default that fits most users.
 fn ask_preset(output: Output) -> anyhow::Result<Preset> {
     if Terminal::open().is_none() {
         return Ok(Preset::default());
     }
     output.talk("What may tools do without asking you?");
     for preset in Preset::ALL {
-        let mark = if preset == Preset::default() { " (the default)" } else { "" };
-        output.talk(format_args!("  {BOLD}{:<9}{BOLD:#} {}{mark}", preset.as_str(), in_words(preset)));
+        let mark = if preset == Preset::default() { " (default)" } else { "" };
+        output.talk(format_args!("  {BOLD}{:<9}{BOLD:#} {}{mark}", preset.as_str(), summary(preset)));
     }
     loop {
-        let line = match ask(format_args!("preset [{}]:", Preset::default()), output)? {
+        let line = match ask(format_args!("Preset [{}]:", Preset::default()), output)? {
             Reply::Line(line) if !line.is_empty() => line.to_ascii_lowercase(),
-            Reply::Line(_) | Reply::Nobody => return Ok(Preset::default()),
+            Reply::Line(_) | Reply::NoTerminal => return Ok(Preset::default()),
         };
-        // A slip of the finger is asked about again; nothing is guessed.
         match Preset::from_name(&line) {
             Some(preset) => return Ok(preset),
             None => {
                 let near = nearest_one(&line, Preset::ALL.map(Preset::as_str));
                 let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-                output.talk(format_args!("`{}` is no preset{hint}", visible(&line)));
+                output.talk(format_args!("Unknown preset `{}`{hint}", visible(&line)));
             }
         }
     }
 }
 
-/// A preset in a line.
-const fn in_words(preset: Preset) -> &'static str {
+const fn summary(preset: Preset) -> &'static str {
     match preset {
-        Preset::Open => "everything but what destroys something",
-        Preset::Balanced => "read, and write and send where the risk is low; no programs",
-        Preset::Careful => "read only; every write, program and outward call asks",
+        Preset::Open => "Everything except destructive actions",
+        Preset::Balanced => "Reading, and low-risk writing and sending; no programs",
+        Preset::Careful => "Reading only; every write, program and outward call asks",
     }
 }

@@ -1,4 +1,4 @@
-//! `toolroom log`: what was called, and what came of it.
+//! `toolroom log`: past calls and their results.
 
 use std::time::Duration;
 
@@ -18,18 +18,18 @@ use crate::documents::offer_told;
 use crate::retention::counted_by_rates;
 use toolroom::schema::plain;
 
-/// What fits on a screen without scrolling much.
+/// Fits on one screen.
 const DEFAULT_LINES: u32 = 20;
 
-/// Room for arguments and results beside the other columns.
+/// Column width of arguments and results.
 const SUMMARY_CHARS: usize = 48;
 
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(super) struct LogArgs {
     #[command(subcommand)]
-    action: Option<Action>,
-    /// Show one call: its id, the end of its id, or `last`
+    command: Option<LogCommand>,
+    /// Show one call: its id, the ending of the id, or `last`
     call: Option<String>,
     /// Only calls of this tool
     #[arg(long, add = completions::tools())]
@@ -40,22 +40,22 @@ pub(super) struct LogArgs {
     /// Only calls of this run
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
-    /// Only calls since then: 2h, 7d, 2026-11-15 or 2026-11-15T12:00
+    /// Only calls since: 2h, 7d, 2026-11-15 or 2026-11-15T12:00
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// At most so many
+    /// Maximum number to list
     #[arg(long, value_name = "N", default_value_t = DEFAULT_LINES)]
     limit: u32,
 }
 
 #[derive(Subcommand)]
-enum Action {
+enum LogCommand {
     /// Delete old calls and their results
     Prune {
         /// Delete closed calls older than this, e.g. 30d
         #[arg(long, value_name = "SPAN", value_parser = parse_span)]
         older_than: Duration,
-        /// Only say what would be deleted
+        /// Only show what would be deleted
         #[arg(long)]
         dry_run: bool,
     },
@@ -67,7 +67,7 @@ fn status_names() -> clap::builder::PossibleValuesParser {
 
 pub(super) async fn run(app: &App, scope: Scope, args: LogArgs, output: &Output) -> anyhow::Result<Exit> {
     let zone = environment::time_zone();
-    if let Some(Action::Prune { older_than, dry_run }) = args.action {
+    if let Some(LogCommand::Prune { older_than, dry_run }) = args.command {
         let now = app.room.clock().now();
         return prune(app, &scope, now, older_than, dry_run, output).await;
     }
@@ -76,7 +76,7 @@ pub(super) async fn run(app: &App, scope: Scope, args: LogArgs, output: &Output)
         .map(|text| parse_since(&text, app.room.clock().now(), &zone))
         .transpose()
         .map_err(Usage)?;
-    // A tool that no longer exists has still been called: its name is then taken as it is.
+    // A tool that no longer exists may still have calls; its name is then matched literally.
     let tool = args.tool.map(|name| match app.room.catalog().find(&scope.project, &name) {
         Ok(entry) => entry.spec().id.to_string(),
         Err(_) => name,
@@ -94,8 +94,8 @@ pub(super) async fn run(app: &App, scope: Scope, args: LogArgs, output: &Output)
         output.document(&records)?;
     } else if records.is_empty() {
         output.talk(match filtered {
-            true => "no call matches",
-            false => "nothing was called yet; try: toolroom call calculator expression='2 + 2 * 3'",
+            true => "No matching calls",
+            false => "No calls yet; try: toolroom call calculator expression='2 + 2 * 3'",
         });
     } else {
         let rows: Vec<Vec<String>> = records.iter().map(|record| line(record, &zone)).collect();
@@ -106,19 +106,19 @@ pub(super) async fn run(app: &App, scope: Scope, args: LogArgs, output: &Output)
 
 async fn find(app: &App, scope: &Scope, name: &str, filter: CallFilter) -> anyhow::Result<CallRecord> {
     let found = named(app, scope, name, filter).await?;
-    Ok(found.ok_or_else(|| Missing(format!("there is no call `{name}`; see `toolroom log`")))?)
+    Ok(found.ok_or_else(|| Missing(format!("no call `{name}`; see `toolroom log`")))?)
 }
 
-/// One call by its id, by the end of its id, or the last one that `filter` lets through.
+/// Finds a call by id, by the ending of its id, or as the `last` one that matches `filter`.
 pub(super) async fn named(
     app: &App,
     scope: &Scope,
     name: &str,
     filter: CallFilter,
 ) -> anyhow::Result<Option<CallRecord>> {
-    // Every id ends in nothing. Whoever says that has a variable that is not set, and means no call at all.
+    // An empty name, likely an unset shell variable, would match every id.
     if name.is_empty() {
-        return Err(Usage("no call is named; give its id, the end of it, or `last`".to_owned()).into());
+        return Err(Usage("the call id is empty; give an id, its ending, or `last`".to_owned()).into());
     }
     if let Some(record) = app.store.call(scope, &CallId::new(name)).await? {
         return Ok(Some(record));
@@ -130,7 +130,7 @@ pub(super) async fn named(
     let mut found = app.store.calls(scope, filter).await?;
     match (found.pop(), found.pop()) {
         (Some(_), Some(_)) => {
-            Err(Usage(format!("several calls end in `{name}`; give more of the id")).into())
+            Err(Usage(format!("several call ids end in `{name}`; give more of the id")).into())
         }
         (only, _) => Ok(only),
     }
@@ -175,7 +175,7 @@ fn show(record: &CallRecord, zone: &TimeZone, output: &Output) -> anyhow::Result
         "status",
         &format!("{}{}", record.status, record.kind.map(|kind| format!(" ({kind})")).unwrap_or_default()),
     );
-    line("asked", &local_time(record.asked_at, zone, "%Y-%m-%d %H:%M:%S%.3f %Z"));
+    line("requested", &local_time(record.asked_at, zone, "%Y-%m-%d %H:%M:%S%.3f %Z"));
     line("took", &took(record));
     line("entrance", &record.entrance);
     for (name, value) in [
@@ -198,14 +198,12 @@ fn show(record: &CallRecord, zone: &TimeZone, output: &Output) -> anyhow::Result
         line("result", &result);
     }
     for offer in &record.offers {
-        let save = offer.file().map(|file| format!(" (save it: toolroom artifacts save {})", file.artifact));
+        let save =
+            offer.file().map(|file| format!(" (save with: toolroom artifacts save {})", file.artifact));
         line("offers", &format!("{}{}", offer_told(offer), save.unwrap_or_default()));
     }
     if let Some(artifact) = &record.artifact {
-        line(
-            "artifact",
-            &format!("{artifact} (whole result: toolroom call result_read artifact={artifact})"),
-        );
+        line("artifact", &format!("{artifact} (full result: toolroom call result_read artifact={artifact})"));
     }
     output.data(text.trim_end())?;
     Ok(Exit::Done)
@@ -231,10 +229,10 @@ async fn prune(
             serde_json::json!({"dry_run": dry_run, "calls": calls, "artifacts": artifacts, "bytes": bytes});
         output.document(&document)?;
     } else {
-        let verb = if dry_run { "would delete" } else { "deleted" };
+        let verb = if dry_run { "Would delete" } else { "Deleted" };
         let count =
             |number: u64, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
-        let (calls, results) = (count(report.calls, "call"), count(report.artifacts, "whole result"));
+        let (calls, results) = (count(report.calls, "call"), count(report.artifacts, "stored result"));
         output.talk(format_args!("{verb} {calls} and {results}"));
     }
     Ok(Exit::Done)

@@ -1,4 +1,4 @@
-//! `toolroom memory`: what is remembered, and what of it became part of an agent's instructions.
+//! `toolroom memory`: stored memories, and those promoted into an agent's instructions.
 
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -15,57 +15,56 @@ use crate::agents;
 use crate::app::App;
 use crate::documents::memories_as_markdown;
 
-/// Room for what is remembered beside the other columns.
+/// Column width of a memory.
 const SUMMARY_CHARS: usize = 60;
 
-/// When something was, where seconds do not matter.
 const MINUTES: &str = "%Y-%m-%d %H:%M";
 
 const EXAMPLES: &str = "\
 Examples:
-  toolroom memory                                what is remembered, the newest first
-  toolroom memory export > MEMORY.md             everything, as Markdown; with --json as JSON
-  toolroom memory undo prefers_euros             takes a lesson out of the agent's instructions";
+  toolroom memory                                all memories, newest first
+  toolroom memory export > MEMORY.md             export as Markdown; with --json as JSON
+  toolroom memory undo prefers_euros             remove a memory from the agent's instructions";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct MemoryArgs {
     #[command(subcommand)]
-    action: Option<Action>,
-    /// Whose memories; your own when left out
+    command: Option<MemoryCommand>,
+    /// User whose memories to use [default: your own]
     #[arg(long, global = true, value_name = "USER")]
     user: Option<String>,
 }
 
 #[derive(Subcommand)]
-enum Action {
-    /// List what is remembered
+enum MemoryCommand {
+    /// List memories
     List,
     /// Show one memory
     Show {
-        /// Its key
+        /// Key of the memory
         key: String,
     },
     /// Forget memories
     #[command(visible_alias = "rm")]
     Forget {
-        /// Their keys
+        /// Keys of the memories
         #[arg(required = true)]
         keys: Vec<String>,
     },
-    /// Print everything that is remembered as Markdown, or with --json as JSON
+    /// Print all memories as Markdown, or as JSON with --json
     Export,
-    /// List what became part of an agent's instructions
+    /// List memories that became part of an agent's instructions
     Promotions {
-        /// Only this agent's
+        /// Only those of this agent
         #[arg(long, value_name = "AGENT")]
         agent: Option<String>,
     },
-    /// Take a lesson out of an agent's instructions and remember it again
+    /// Remove a memory from an agent's instructions and store it as a memory again
     Undo {
-        /// The key it was remembered under
+        /// Key of the memory
         key: String,
-        /// The agent, if several have it
+        /// Agent to change, if several have it
         #[arg(long, value_name = "AGENT")]
         agent: Option<String>,
     },
@@ -74,15 +73,15 @@ enum Action {
 pub(super) async fn run(app: &App, owner: Scope, args: MemoryArgs, output: &Output) -> anyhow::Result<Exit> {
     let scope = Scope { user: args.user.as_deref().map(UserId::new).or(owner.user), ..owner };
     let memories = app.memories();
-    match args.action {
-        None | Some(Action::List) => list(&memories.memories(&scope).await?, *output),
-        Some(Action::Show { key }) => show(&known(memories, &scope, &key).await?, *output),
-        Some(Action::Forget { keys }) => forget(memories, &scope, &keys, *output).await,
-        Some(Action::Export) => export(&memories.memories(&scope).await?, *output),
-        Some(Action::Promotions { agent }) => {
+    match args.command {
+        None | Some(MemoryCommand::List) => list(&memories.memories(&scope).await?, *output),
+        Some(MemoryCommand::Show { key }) => show(&known(memories, &scope, &key).await?, *output),
+        Some(MemoryCommand::Forget { keys }) => forget(memories, &scope, &keys, *output).await,
+        Some(MemoryCommand::Export) => export(&memories.memories(&scope).await?, *output),
+        Some(MemoryCommand::Promotions { agent }) => {
             promotions(&promoted(app, &scope, agent.as_deref()).await?, *output)
         }
-        Some(Action::Undo { key, agent }) => undo(app, &scope, &key, agent.as_deref(), *output).await,
+        Some(MemoryCommand::Undo { key, agent }) => undo(app, &scope, &key, agent.as_deref(), *output).await,
     }
 }
 
@@ -92,7 +91,7 @@ fn list(memories: &[Memory], output: Output) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     if memories.is_empty() {
-        output.talk("nothing is remembered");
+        output.talk("No memories yet");
         return Ok(Exit::Done);
     }
     let rows: Vec<Vec<String>> = memories
@@ -110,7 +109,7 @@ fn list(memories: &[Memory], output: Output) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The memory of that key, which has to exist.
+/// Looks up a memory; fails with a suggestion if there is none.
 async fn known(memories: &dyn Memories, scope: &Scope, key: &str) -> anyhow::Result<Memory> {
     match memories.memory(scope, key).await? {
         Some(memory) => Ok(memory),
@@ -126,7 +125,7 @@ fn missing<'a>(key: &str, known: impl Iterator<Item = &'a str>) -> Missing {
         Some(meant) => format!("did you mean `{}`?", visible(meant)),
         None => "see `toolroom memory`".to_owned(),
     };
-    Missing(format!("nothing is remembered under `{}`; {hint}", visible(key)))
+    Missing(format!("no memory `{}`; {hint}", visible(key)))
 }
 
 fn show(memory: &Memory, output: Output) -> anyhow::Result<Exit> {
@@ -144,7 +143,7 @@ fn show(memory: &Memory, output: Output) -> anyhow::Result<Exit> {
     if let Some(source) = &memory.source {
         line("source", source);
     }
-    line("since", &local_time(memory.created_at, &zone, MINUTES));
+    line("created", &local_time(memory.created_at, &zone, MINUTES));
     line("changed", &local_time(memory.updated_at, &zone, MINUTES));
     line("content", &memory.content);
     output.data(text.trim_end())?;
@@ -157,14 +156,14 @@ async fn forget(
     keys: &[String],
     output: Output,
 ) -> anyhow::Result<Exit> {
-    // All of them are looked for first: a mistyped key forgets nothing.
+    // Checks all keys first, so that a mistyped one deletes nothing.
     for key in keys {
         known(memories, scope, key).await?;
     }
     for key in keys {
         memories.forget(scope, key).await?;
         if !output.is_json() {
-            output.talk(format_args!("forgot `{}`", visible(key)));
+            output.talk(format_args!("Forgot `{}`", visible(key)));
         }
     }
     if output.is_json() {
@@ -181,7 +180,7 @@ fn export(memories: &[Memory], output: Output) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What became part of the instructions of one agent, or of all that there are.
+/// Promotions of one agent, or of all agents.
 async fn promoted(app: &App, scope: &Scope, agent: Option<&str>) -> anyhow::Result<Vec<Promotion>> {
     let agents = match agent {
         Some(agent) => vec![AgentId::new(agent)],
@@ -203,7 +202,7 @@ fn promotions(promoted: &[Promotion], output: Output) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     if promoted.is_empty() {
-        output.talk("nothing that was remembered is part of an agent's instructions");
+        output.talk("No memories are part of an agent's instructions");
         return Ok(Exit::Done);
     }
     let zone = environment::time_zone();
@@ -239,35 +238,36 @@ async fn undo(
     let agent = match agents.as_slice() {
         [agent] => *agent,
         [] => {
-            let text = format!(
-                "nothing that was remembered under `{}` is part of an agent's instructions",
-                visible(key)
-            );
+            let text = format!("memory `{}` is not part of an agent's instructions", visible(key));
             return Err(Missing(format!("{text}; see `toolroom memory promotions`")).into());
         }
         several => {
             let names: Vec<&str> = several.iter().map(|agent| agent.as_str()).collect();
-            return Err(Usage(format!("say which agent is meant with --agent: {}", names.join(", "))).into());
+            return Err(Usage(format!(
+                "several agents have this memory; choose one with `--agent`: {}",
+                names.join(", ")
+            ))
+            .into());
         }
     };
     let Some(undone) = app.memories().demote(scope, key, agent).await? else {
-        return Err(Missing(format!("somebody else has undone `{}` meanwhile", visible(key))).into());
+        return Err(Missing(format!("`{}` was already undone", visible(key))).into());
     };
-    // Something else may be remembered under the key by now, which stays.
+    // A newer memory under the same key is kept.
     let restored = app.memories().memory(scope, key).await? == Some(undone.memory.clone());
     if output.is_json() {
         output.document(&json!({"undone": undone, "remembered_again": restored}))?;
     } else {
         let key = visible(key);
         output.talk(format_args!(
-            "`{}` is no longer told: {}",
+            "Removed from the instructions of `{}`: {}",
             undone.agent,
             one_line(&undone.addition, SUMMARY_CHARS)
         ));
         match restored {
-            true => output.talk(format_args!("`{key}` is remembered again")),
+            true => output.talk(format_args!("Memory `{key}` is stored again")),
             false => {
-                output.talk(format_args!("something else is remembered under `{key}` by now, and stays"));
+                output.talk(format_args!("Kept the newer memory `{key}`"));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! `toolroom migrate`: what a new version does to the database, before it does it; and the way back.
+//! `toolroom migrate`: previews and runs database migrations, and rolls back to the copy made before one.
 
 use std::path::{Path, PathBuf};
 
@@ -16,43 +16,42 @@ use crate::backup::WayBack;
 use crate::database::{DATABASE, open_store};
 
 const EXAMPLES: &str = "\
-Every command brings an older database to its own version, and keeps the one before beside it. This one says so.
+Every command migrates an older database on first use and keeps a copy of it. This command does so explicitly.
 
 Examples:
-  toolroom migrate --plan      what would be done
-  toolroom migrate             does it
-  toolroom migrate --back      after a newer Toolroom: back to what it found";
+  toolroom migrate --plan      preview the migration
+  toolroom migrate             migrate now
+  toolroom migrate --back      roll back to the copy a newer Toolroom made";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct MigrateArgs {
-    /// Only say what would be done
+    /// Only show the planned steps
     #[arg(long, conflicts_with = "back")]
     plan: bool,
-    /// Go back to the copy that a newer Toolroom made before it changed the database
+    /// Roll back to the copy that a newer Toolroom made before its migration
     #[arg(long)]
     back: bool,
-    /// Go back without being asked
+    /// Roll back without asking
     #[arg(long, requires = "back")]
     yes: bool,
 }
 
-/// What would be, or was, done.
 #[derive(Serialize)]
-struct Report<'a> {
+struct MigrationReport<'a> {
     database: &'a Path,
-    /// The schema it has, or had; nothing where there is no database.
+    /// Schema before the migration; `None` without a database.
     found: Option<i64>,
-    /// The schema of this version.
+    /// Schema of this version.
     known: i64,
-    steps: Vec<Step>,
-    /// Where the database is kept as it was.
+    steps: Vec<MigrationStep>,
+    /// Copy of the database before the migration.
     copy: Option<PathBuf>,
     done: bool,
 }
 
 #[derive(Serialize)]
-struct Step {
+struct MigrationStep {
     schema: i64,
     brings: &'static str,
 }
@@ -60,7 +59,7 @@ struct Step {
 pub(super) async fn run(args: &MigrateArgs, output: &Output) -> anyhow::Result<Exit> {
     let folders = Folders::from_environment()?;
     if args.back {
-        return go_back(&folders, args.yes, *output).await;
+        return roll_back(&folders, args.yes, *output).await;
     }
     let database = folders.data.join(DATABASE);
     let plan = match is_there(&database) {
@@ -74,84 +73,84 @@ pub(super) async fn run(args: &MigrateArgs, output: &Output) -> anyhow::Result<E
     }
     match output.is_json() {
         true => output.document(&report)?,
-        false => tell(&report, *output)?,
+        false => print_report(&report, *output)?,
     }
     Ok(Exit::Done)
 }
 
-fn report<'a>(database: &'a Path, plan: Option<&MigrationPlan>) -> Report<'a> {
+fn report<'a>(database: &'a Path, plan: Option<&MigrationPlan>) -> MigrationReport<'a> {
     let steps = plan.iter().flat_map(|plan| &plan.steps);
-    Report {
+    MigrationReport {
         database,
         found: plan.map(|plan| plan.found),
         known: newest_schema(),
-        steps: steps.map(|step| Step { schema: step.schema, brings: step.adds }).collect(),
+        steps: steps.map(|step| MigrationStep { schema: step.schema, brings: step.adds }).collect(),
         copy: plan.and_then(|plan| plan.copy(is_there)),
         done: false,
     }
 }
 
-fn tell(report: &Report<'_>, output: Output) -> anyhow::Result<()> {
+fn print_report(report: &MigrationReport<'_>, output: Output) -> anyhow::Result<()> {
     let path = visible(&report.database.display().to_string());
     let known = report.known;
     let Some(found) = report.found else {
-        output
-            .talk(format_args!("there is no database yet; the first command makes one with schema {known}"));
+        output.talk(format_args!("No database yet; the first command creates one with schema {known}"));
         return Ok(());
     };
     if report.steps.is_empty() {
-        output.talk(format_args!("nothing to do: the database has schema {known}"));
+        output.talk(format_args!("Nothing to do: the database has schema {known}"));
         return Ok(());
     }
-    let verb = if report.done { "brought" } else { "would bring" };
+    let verb = if report.done { "Migrated" } else { "Would migrate" };
     output.data(&format!("{verb} {path} from schema {found} to {known}"))?;
-    for Step { schema, brings } in &report.steps {
+    for MigrationStep { schema, brings } in &report.steps {
         output.data(&format!("  {schema}  {brings}"))?;
     }
     if let Some(copy) = &report.copy {
-        let kept = if report.done { "it is kept as it was in" } else { "it would be kept as it is in" };
+        let kept =
+            if report.done { "Copy of the old database:" } else { "The old database would be copied to" };
         output.data(&format!("{DIM}{kept} {}{DIM:#}", visible(&copy.display().to_string())))?;
     }
     Ok(())
 }
 
-async fn go_back(folders: &Folders, yes: bool, output: Output) -> anyhow::Result<Exit> {
+async fn roll_back(folders: &Folders, yes: bool, output: Output) -> anyhow::Result<Exit> {
     let database = folders.data.join(DATABASE);
-    let way = match is_there(&database) {
+    let rollback = match is_there(&database) {
         true => WayBack::find(folders).await?,
         false => None,
     };
-    let Some(way) = way else {
-        let text = "there is nothing to go back from: the database is not newer than this Toolroom; see how it stands with `toolroom migrate --plan`";
+    let Some(rollback) = rollback else {
+        let text = "nothing to roll back: the database is not newer than this Toolroom; see `toolroom migrate --plan`";
         return Err(Usage(text.to_owned()).into());
     };
-    let copy = visible(&way.copy.display().to_string());
+    let copy = visible(&rollback.copy.display().to_string());
     if !yes {
         output.talk(format_args!(
-            "the database has schema {}; `{copy}` has schema {} and {} calls",
-            way.found, way.facts.schema, way.facts.calls
+            "The database has schema {}; `{copy}` has schema {} and {} calls",
+            rollback.found, rollback.facts.schema, rollback.facts.calls
         ));
-        output.talk("what was done since then stays in the newer database, which is kept beside it");
-        match ask("go back to it? [y/N]", output)? {
+        output.talk("Later changes stay in the newer database, which is kept as a copy");
+        match ask("Roll back? [y/N]", output)? {
             Reply::Line(line) if is_yes(&line) => {}
-            Reply::Line(_) => return Err(Refused("nothing was changed".to_owned()).into()),
-            Reply::Nobody => {
-                return Err(Usage("nobody can be asked here; say --yes to go back".to_owned()).into());
+            Reply::Line(_) => return Err(Refused("rollback declined; nothing was changed".to_owned()).into()),
+            Reply::NoTerminal => {
+                return Err(Usage("no terminal to ask on; roll back with `--yes`".to_owned()).into());
             }
         }
     }
-    let kept = way.take(folders).await?;
-    // Opened once, so that what is wrong with it is told now and not to the next call.
+    let kept = rollback.take(folders).await?;
+    // Opened once, so that a broken database is reported now and not by the next command.
     open_store(folders).await?.shutdown().await?;
     if output.is_json() {
         output.document(&json!({
-            "database": database, "from": way.copy, "found": way.found, "schema": way.facts.schema, "kept": kept
+            "database": database, "from": rollback.copy, "found": rollback.found, "schema": rollback.facts.schema, "kept": kept
         }))?;
         return Ok(Exit::Done);
     }
-    output.data(&format!("went back to {copy}"))?;
+    output.data(&format!("Rolled back to {copy}"))?;
     if let Some(kept) = kept {
-        output.talk(format_args!("the newer database is kept in {}", visible(&kept.display().to_string())));
+        output.talk(format_args!("The newer database is kept in {}", visible(&kept.display().to_string())));
     }
     Ok(Exit::Done)
 }

@@ -1,4 +1,4 @@
-//! The command line: a file per command. Data goes to stdout, talk to stderr; `--json` works everywhere.
+//! The command line, one file or folder per command. Data goes to stdout, messages to stderr; `--json` works everywhere.
 
 mod agents;
 mod approvals;
@@ -58,12 +58,12 @@ use console::exit::Exit;
 use console::output::{Output, visible};
 use version::BuildInfo;
 
-/// Where AI agents get their tools: defined once, guarded, executed, journaled.
+/// Where AI agents get their tools: defined once, then guarded, executed and logged
 #[derive(Parser)]
 #[command(name = "toolroom", version, after_help = EXAMPLES, max_term_width = 110)]
 struct Cli {
     #[command(flatten)]
-    look: Look,
+    output_args: GlobalOutputArgs,
     #[command(flatten)]
     overrides: Overrides,
     #[command(subcommand)]
@@ -78,23 +78,21 @@ Examples:
   toolroom log --since 1h
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 denied, 4 needs approval, 5 unknown tool, 124 timeout, 130 interrupted
-Data lives in ~/.local/share/toolroom; TOOLROOM_HOME names another folder.";
+Data is stored in ~/.local/share/toolroom; set TOOLROOM_HOME to use another folder.";
 
-/// How things are printed.
 #[derive(Args, Clone, Copy)]
-struct Look {
+struct GlobalOutputArgs {
     /// Print one JSON document instead of text
     #[arg(long, global = true)]
     json: bool,
-    /// When to use colours
+    /// When to use colors
     #[arg(long, global = true, value_name = "WHEN", default_value_t, hide_default_value = true)]
     color: clap::ColorChoice,
 }
 
-/// What holds for this one command.
 #[derive(Args, Clone)]
 struct Overrides {
-    /// Set a key of the configuration for this command, e.g. policy.preset=careful (repeatable)
+    /// Set a configuration key for this command, e.g. policy.preset=careful (repeatable)
     #[arg(long, global = true, value_name = "KEY=VALUE")]
     set: Vec<String>,
 }
@@ -103,30 +101,30 @@ struct Overrides {
 /// they can be called, listed, completed and logged like the built-in ones.
 #[must_use]
 pub fn run(register: impl Fn(&Catalog) -> Result<(), RegisterError> + Send + Sync + 'static) -> ExitCode {
-    if let Some(code) = supervise() {
+    if let Some(code) = run_helper() {
         return code;
     }
     let register: Register = Arc::new(register);
-    if completions::answer(&register) {
+    if completions::complete(&register) {
         return ExitCode::SUCCESS;
     }
     console::redaction::hide(Vec::new());
-    console::redaction::tell_panics();
-    // A crash must not leave secrets behind in a file. Where that cannot be arranged, `doctor` says so.
+    console::redaction::log_panics();
+    // A core dump could hold secrets. `doctor` reports when this fails.
     drop(machine::disable_core_dumps());
-    // Where that cannot be arranged, it is as it was everywhere.
+    // Best effort.
     drop(interrupt::outlive_file_limit());
     let cli = match Cli::try_parse_from(environment::arguments()) {
         Ok(cli) => cli,
-        Err(error) => return misread(&error),
+        Err(error) => return exit_on_parse_error(&error),
     };
-    let output = Output::new(cli.look.json, cli.look.color);
+    let output = Output::new(cli.output_args.json, cli.output_args.color);
     match &cli.command {
         Some(Command::Serve(args)) => args.start_log(),
-        _ => console::redaction::tell_warnings(),
+        _ => console::redaction::log_warnings(),
     }
-    let stays = matches!(cli.command, Some(Command::Serve(_)));
-    let outcome = runtime(stays).map_err(anyhow::Error::from).and_then(|runtime| {
+    let is_server = matches!(cli.command, Some(Command::Serve(_)));
+    let outcome = runtime(is_server).map_err(anyhow::Error::from).and_then(|runtime| {
         let result = runtime.block_on(dispatch(cli.command, &cli.overrides.set, &output, &register));
         // A tool on the blocking pool may never end; the process does not wait for it.
         runtime.shutdown_background();
@@ -137,16 +135,16 @@ pub fn run(register: impl Fn(&Catalog) -> Result<(), RegisterError> + Send + Syn
     ExitCode::from(exit.code())
 }
 
-/// What was asked for instead of a command, or what is wrong with the words.
-fn misread(error: &clap::Error) -> ExitCode {
+/// Prints help, the version, or what is wrong with the command line.
+fn exit_on_parse_error(error: &clap::Error) -> ExitCode {
     let is_version = error.kind() == ErrorKind::DisplayVersion;
-    if let Some(beside) = beside_version().filter(|_| is_version) {
-        return misread(&beside);
+    if let Some(conflict) = version_conflict().filter(|_| is_version) {
+        return exit_on_parse_error(&conflict);
     }
     let wants_json = environment::arguments().iter().any(|word| word == "--json");
     if is_version && wants_json {
-        let told = Output::new(true, clap::ColorChoice::Never).document(&BuildInfo::of_this_program());
-        return ExitCode::from(if told.is_ok() { Exit::Done.code() } else { Exit::FAILED });
+        let printed = Output::new(true, clap::ColorChoice::Never).document(&BuildInfo::current());
+        return ExitCode::from(if printed.is_ok() { Exit::Done.code() } else { Exit::FAILED });
     }
     // Help and version come as errors too; those go to stdout with code 0.
     if !error.use_stderr() {
@@ -156,28 +154,28 @@ fn misread(error: &clap::Error) -> ExitCode {
     let output = Output::new(false, clap::ColorChoice::Auto);
     match text.strip_prefix("error: ") {
         Some(text) => output.error(text.trim_end()),
-        // A word is missing, and the help says which ones there are.
+        // A missing subcommand prints the help.
         None => output.talk(visible(text.trim_end())),
     }
     ExitCode::from(Exit::USAGE)
 }
 
-/// What is wrong with the words beside `--version`, at which clap stops to read.
-fn beside_version() -> Option<clap::Error> {
+/// The problem with other arguments next to `--version`, where clap stops parsing.
+fn version_conflict() -> Option<clap::Error> {
     let others = environment::arguments().into_iter().filter(|word| word != "--version" && word != "-V");
     match Cli::try_parse_from(others) {
         Ok(Cli { command: None, .. }) => None,
-        Ok(_) => Some(Cli::command().error(
-            ErrorKind::ArgumentConflict,
-            "`--version` runs no command; leave out the one or the other",
-        )),
+        Ok(_) => Some(
+            Cli::command()
+                .error(ErrorKind::ArgumentConflict, "`--version` cannot be combined with a command"),
+        ),
         Err(error) => Some(error).filter(clap::Error::use_stderr),
     }
 }
 
-/// Whether this process was started as the helper between us and a program or a clipboard, and how it ended then. Nothing is opened or
-/// read before that.
-fn supervise() -> Option<ExitCode> {
+/// Runs the supervisor of a program or the clipboard helper, if this process was started as one. Called before anything
+/// is opened or read.
+fn run_helper() -> Option<ExitCode> {
     let mut arguments = environment::arguments().into_iter().skip(1);
     let first = arguments.next()?;
     match first.to_str()? {
@@ -190,9 +188,9 @@ fn supervise() -> Option<ExitCode> {
 /// An embedder's own tools.
 type Register = Arc<dyn Fn(&Catalog) -> Result<(), RegisterError> + Send + Sync>;
 
-/// One thread is enough for one call, and starts faster; who stays serves many at once.
-fn runtime(stays: bool) -> io::Result<tokio::runtime::Runtime> {
-    let mut builder = match stays {
+/// A single-threaded runtime starts faster and is enough for one command; the server uses all cores.
+fn runtime(is_server: bool) -> io::Result<tokio::runtime::Runtime> {
+    let mut builder = match is_server {
         true => tokio::runtime::Builder::new_multi_thread(),
         false => tokio::runtime::Builder::new_current_thread(),
     };
@@ -206,13 +204,13 @@ async fn dispatch(
     register: &Register,
 ) -> anyhow::Result<Exit> {
     let command = match command {
-        None if is_talk(*output) => Command::Chat(Box::default()),
+        None if is_interactive(*output) => Command::Chat(Box::default()),
         None => {
             output.data(&Cli::command().render_help().ansi().to_string())?;
             return Ok(Exit::Done);
         }
         Some(Command::Completions(args)) => return completions::print_script(&args, output),
-        // These have to work where nothing else does, or open what they need themselves.
+        // These work without a valid configuration or database, or open what they need themselves.
         Some(Command::Config(args)) => return config::run(settings, args, output, register).await,
         Some(Command::Init(args)) => return init::run(&args, output),
         Some(Command::Trust(args)) => return trust::run(settings, args, output).await,
@@ -231,8 +229,8 @@ async fn dispatch(
     };
     let stay = if matches!(command, Command::Chat(_)) { Stay::Long } else { Stay::Short };
     let app = open(settings, stay, *output, register).await?;
-    // The process ends with this command: taking a thousand definitions apart before that would only take time.
-    let _kept_to_the_end = ManuallyDrop::new(app.room.clone());
+    // Dropping a thousand tool definitions before the process exits only takes time.
+    let _leaked = ManuallyDrop::new(app.room.clone());
     let scope = owner();
     let result = match command {
         Command::Chat(args) => Box::pin(chat::run(&app, scope, *args, output)).await,
@@ -273,45 +271,43 @@ async fn dispatch(
     result
 }
 
-/// Whether somebody sits there who wants to talk: without a command, and without a pipe.
-fn is_talk(output: Output) -> bool {
+/// Whether to start a chat when no command is given: on a terminal, without a pipe.
+fn is_interactive(output: Output) -> bool {
     !output.is_json() && io::stdout().is_terminal() && Terminal::open().is_some()
 }
 
-/// The owner of the data folder speaks for the whole local project.
+/// The owner of the data folder acts for the whole local project.
 fn owner() -> Scope {
     Scope::default()
 }
 
-/// Opens the toolroom for a command, and tells what is odd about it.
+/// Opens the toolroom for a command and prints configuration warnings.
 async fn open(settings: &[String], stay: Stay, output: Output, register: &Register) -> anyhow::Result<App> {
     let app = App::open(settings, stay, |catalog| register(catalog)).await?;
     match app.vault.hidden(&owner().project).await {
         Ok(hidden) => console::redaction::hide(hidden),
-        // Calls are refused until it is mended; everything else still works.
+        // Calls fail until this is fixed; everything else works.
         Err(error) => tracing::warn!("secrets cannot be opened: {error:#}; see `toolroom doctor`"),
     }
-    tell_oddities(&app, output);
+    print_warnings(&app, output);
     Ok(app)
 }
 
-/// What was acknowledged is written or promised, and told: an untidy end must not turn it into a failure.
+/// All acknowledged results are durable at this point, so a failed shutdown is only a warning.
 async fn close(app: &App) {
     if let Err(error) = app.close().await {
-        tracing::warn!(%error, "the database could not be closed in order");
+        tracing::warn!(%error, "the database was not closed cleanly");
     }
 }
 
-/// What is odd about the configuration, and what a project's file may not do before it is trusted.
-fn tell_oddities(app: &App, output: Output) {
+/// Prints configuration warnings, and how many settings of an untrusted project file are ignored.
+fn print_warnings(app: &App, output: Output) {
     for warning in &app.config.warnings {
         output.warning(&warning.to_string());
     }
     if !app.config.ignored.is_empty() {
         let file = app.sources.project.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
         let count = app.config.ignored.len();
-        output.hint(&format!(
-            "`{file}` is not trusted; settings in it that are ignored: {count}; see `toolroom trust`"
-        ));
+        output.hint(&format!("`{file}` is not trusted; ignored settings: {count}; see `toolroom trust`"));
     }
 }

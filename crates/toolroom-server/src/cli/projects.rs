@@ -1,4 +1,4 @@
-//! `toolroom projects`: walls between those who share one server.
+//! `toolroom projects`: isolated tenants of one server.
 
 use clap::{Args, Subcommand};
 use toolroom::scope::{LOCAL_PROJECT, ProjectId, Scope};
@@ -12,55 +12,55 @@ const EXAMPLES: &str = "\
 Examples:
   toolroom projects create shop --name 'The shop'
   toolroom keys create --project shop --name backend
-  toolroom projects set shop --host-tools on          files and programs of this machine, too";
+  toolroom projects set shop --host-tools on          allow files and programs of this machine";
 
-/// Room for a name beside the other columns.
+/// Column width of a name.
 const NAME_CHARS: usize = 40;
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ProjectsArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    command: Option<ProjectsCommand>,
 }
 
 #[derive(Subcommand)]
-enum Action {
+enum ProjectsCommand {
     /// List projects
     List,
-    /// Make a project
+    /// Create a project
     Create {
-        /// Its id: small letters, digits, `-` and `_`
+        /// Project id: lower-case letters, digits, `-` and `_`
         id: String,
         #[command(flatten)]
-        change: Change,
+        change: ProjectChange,
     },
     /// Show one project
     Show {
-        /// Its id
+        /// Project id
         id: String,
     },
-    /// Change a project: what is not named stays as it is
+    /// ProjectChange a project; other fields stay unchanged
     Set {
-        /// Its id
+        /// Project id
         id: String,
         #[command(flatten)]
-        change: Change,
+        change: ProjectChange,
     },
-    /// Take a project out, and its keys with it; what was done in it stays in the journal
+    /// Delete a project and its keys; its calls stay in the log
     #[command(visible_alias = "rm")]
     Remove {
-        /// Its id
+        /// Project id
         id: String,
     },
 }
 
 #[derive(Args)]
-struct Change {
-    /// What people call it
+struct ProjectChange {
+    /// Display name
     #[arg(long)]
     name: Option<String>,
-    /// Whether its callers may use the tools that reach into this machine: files and programs
+    /// Whether its callers may use tools that access this machine: files and programs
     #[arg(long, value_name = "STATE", value_parser = ["on", "off"])]
     host_tools: Option<String>,
 }
@@ -71,29 +71,29 @@ pub(super) async fn run(
     args: ProjectsArgs,
     output: &Output,
 ) -> anyhow::Result<Exit> {
-    match args.action {
-        None | Some(Action::List) => list(&projects(&app.store).await?, *output),
-        Some(Action::Show { id }) => show(&known(app, &id).await?, *output),
-        Some(Action::Create { id, change }) => {
+    match args.command {
+        None | Some(ProjectsCommand::List) => list(&projects(&app.store).await?, *output),
+        Some(ProjectsCommand::Show { id }) => show(&known(app, &id).await?, *output),
+        Some(ProjectsCommand::Create { id, change }) => {
             check_project_id(&id).map_err(Usage)?;
             if project(&app.store, &id).await?.is_some() {
                 return Err(Usage(format!(
-                    "there is a project `{id}`; change it with `toolroom projects set`"
+                    "project `{id}` already exists; change it with `toolroom projects set`"
                 ))
                 .into());
             }
             let new = Project { id: ProjectId::new(&id), name: id, host_tools: false, created_at: None };
-            set(app, new, change, "made", *output).await
+            set(app, new, change, "Created", *output).await
         }
-        Some(Action::Set { id, change }) => {
-            set(app, known(app, &id).await?, change, "changed", *output).await
+        Some(ProjectsCommand::Set { id, change }) => {
+            set(app, known(app, &id).await?, change, "Changed", *output).await
         }
-        Some(Action::Remove { id }) => remove(app, &id, *output).await,
+        Some(ProjectsCommand::Remove { id }) => remove(app, &id, *output).await,
     }
 }
 
 async fn known(app: &App, id: &str) -> anyhow::Result<Project> {
-    let missing = || Missing(format!("there is no project `{}`; see `toolroom projects`", visible(id)));
+    let missing = || Missing(format!("no project `{}`; see `toolroom projects`", visible(id)));
     Ok(project(&app.store, id).await?.ok_or_else(missing)?)
 }
 
@@ -103,7 +103,7 @@ fn list(projects: &[Project], output: Output) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     let row = |project: &Project| {
-        let reach = if project.host_tools { "with the tools of this machine" } else { "" };
+        let reach = if project.host_tools { "host tools" } else { "" };
         vec![
             format!("{BOLD}{}{BOLD:#}", visible(project.id.as_str())),
             one_line(&project.name, NAME_CHARS),
@@ -130,7 +130,7 @@ fn show(project: &Project, output: Output) -> anyhow::Result<Exit> {
 async fn set(
     app: &App,
     mut project: Project,
-    change: Change,
+    change: ProjectChange,
     verb: &str,
     output: Output,
 ) -> anyhow::Result<Exit> {
@@ -141,8 +141,8 @@ async fn set(
     match change.host_tools.as_deref() {
         Some("off") if project.id.as_str() == LOCAL_PROJECT => {
             let text = format!(
-                "`{LOCAL_PROJECT}` is the project of this machine and always has its tools; \
-                 switch single ones off with `toolroom tools disable`"
+                "`{LOCAL_PROJECT}` is the project of this machine and always has host tools; \
+                 switch single tools off with `toolroom tools disable`"
             );
             return Err(Refused(text).into());
         }
@@ -153,7 +153,7 @@ async fn set(
     if output.is_json() {
         output.document(&project)?;
     } else {
-        output.talk(format_args!("{verb} the project `{}`", visible(project.id.as_str())));
+        output.talk(format_args!("{verb} project `{}`", visible(project.id.as_str())));
     }
     Ok(Exit::Done)
 }
@@ -162,7 +162,7 @@ async fn remove(app: &App, id: &str, output: Output) -> anyhow::Result<Exit> {
     let project = known(app, id).await?;
     if id == LOCAL_PROJECT {
         return Err(Refused(format!(
-            "`{LOCAL_PROJECT}` is the project of this machine and stays; `toolroom projects` names the others"
+            "`{LOCAL_PROJECT}` is the project of this machine and cannot be removed; `toolroom projects` lists the others"
         ))
         .into());
     }
@@ -170,7 +170,7 @@ async fn remove(app: &App, id: &str, output: Output) -> anyhow::Result<Exit> {
     if output.is_json() {
         output.document(&serde_json::json!({"project": project.id, "removed": removed}))?;
     } else {
-        output.talk(format_args!("removed the project `{}` and its keys", visible(id)));
+        output.talk(format_args!("Removed project `{}` and its keys", visible(id)));
     }
     Ok(Exit::Done)
 }

@@ -1,4 +1,4 @@
-//! `toolroom prune`: deletes what is older than the configuration says, in all projects.
+//! `toolroom prune`: applies the retention periods to all projects.
 
 use clap::Args;
 use serde_json::json;
@@ -11,27 +11,27 @@ use crate::config::{RetentionKeys, Span};
 use crate::retention::{Deleted, Mode, apply};
 
 const EXAMPLES: &str = "\
-Toolroom keeps everything until you say how long, here or as `[retention]` in the configuration; `toolroom serve` then
-deletes once a day. What somebody waits for stays, and calls that ended in the last 30 days do: they are still counted.
+Nothing is deleted unless a retention period is set, here or in `[retention]` of the configuration; `toolroom serve` then
+deletes once a day. Pending calls are kept, and so are calls of the last 30 days that count against a rate limit.
 
 Examples:
-  toolroom prune --dry-run                         what the configuration would delete
+  toolroom prune --dry-run                         preview what the configuration deletes
   toolroom prune
-  toolroom prune --journal 90d --artifacts 30d     for this once";
+  toolroom prune --journal 90d --artifacts 30d     override the configuration once";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct PruneArgs {
-    /// Only say what would be deleted
+    /// Only show what would be deleted
     #[arg(long)]
     dry_run: bool,
-    /// Delete ended calls older than this, e.g. 90d, in place of `retention.journal`
+    /// Delete ended calls older than this, e.g. 90d, instead of `retention.journal`
     #[arg(long, value_name = "SPAN", value_parser = |text: &str| RetentionKeys::span("journal", text))]
     journal: Option<Span>,
-    /// Delete whole results older than this, in place of `retention.artifacts`
+    /// Delete stored results older than this, instead of `retention.artifacts`
     #[arg(long, value_name = "SPAN", value_parser = |text: &str| RetentionKeys::span("artifacts", text))]
     artifacts: Option<Span>,
-    /// Delete conversations in which nothing was said for this long, in place of `retention.conversations`
+    /// Delete conversations without messages for this long, instead of `retention.conversations`
     #[arg(long, value_name = "SPAN", value_parser = |text: &str| RetentionKeys::span("conversations", text))]
     conversations: Option<Span>,
 }
@@ -44,8 +44,8 @@ pub(super) async fn run(app: &App, _owner: Scope, args: PruneArgs, output: &Outp
         conversations: args.conversations.or(configured.conversations),
     };
     if keys == RetentionKeys::default() {
-        let text = "nothing says how long to keep what; say it here, e.g. `toolroom prune --journal 90d`, or in the \
-                    configuration as `[retention]`";
+        let text = "no retention period is set; give one, e.g. `toolroom prune --journal 90d`, or set `[retention]` in \
+                    the configuration";
         return Err(Usage(text.to_owned()).into());
     }
     let mode = if args.dry_run { Mode::Preview } else { Mode::Do };
@@ -53,28 +53,28 @@ pub(super) async fn run(app: &App, _owner: Scope, args: PruneArgs, output: &Outp
     if output.is_json() {
         output.document(&json!({"dry_run": args.dry_run, "retention": keys, "projects": deleted}))?;
     } else {
-        tell(&deleted, args.dry_run, *output)?;
+        print_deleted(&deleted, args.dry_run, *output)?;
     }
     Ok(Exit::Done)
 }
 
-fn tell(deleted: &[Deleted], dry_run: bool, output: Output) -> anyhow::Result<()> {
-    let some: Vec<&Deleted> = deleted.iter().filter(|deleted| !deleted.is_nothing()).collect();
-    if some.is_empty() {
-        output.talk("nothing is old enough");
+fn print_deleted(deleted: &[Deleted], dry_run: bool, output: Output) -> anyhow::Result<()> {
+    let nonempty: Vec<&Deleted> = deleted.iter().filter(|deleted| !deleted.is_nothing()).collect();
+    if nonempty.is_empty() {
+        output.talk("Nothing is old enough to delete");
         return Ok(());
     }
-    output.talk(if dry_run { "would delete" } else { "deleted" });
+    output.talk(if dry_run { "Would delete" } else { "Deleted" });
     let count = |number: u64, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
     let row = |deleted: &&Deleted| {
         vec![
             format!("{BOLD}{}{BOLD:#}", visible(deleted.project.as_str())),
             count(deleted.calls, "call"),
-            count(deleted.artifacts, "whole result"),
+            count(deleted.artifacts, "stored result"),
             count(deleted.conversations, "conversation"),
             count(deleted.bytes, "byte"),
         ]
     };
-    output.data(&table(&some.iter().map(row).collect::<Vec<_>>()))?;
+    output.data(&table(&nonempty.iter().map(row).collect::<Vec<_>>()))?;
     Ok(())
 }

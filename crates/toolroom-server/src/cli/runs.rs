@@ -1,4 +1,4 @@
-//! `toolroom runs`: what followed from each message, and going on with it.
+//! `toolroom runs`: the runs of agents; shows, resumes and cancels them.
 
 use clap::{Args, Subcommand};
 use jiff::tz::TimeZone;
@@ -10,69 +10,68 @@ use toolroom::scope::Scope;
 use toolroom_host::environment;
 use toolroom_models::offline;
 
-use super::approvals::resolve::Beforehand;
-use super::chat::{Card, Hand, Look, Turn, exit_of, finish, open};
+use super::approvals::resolve::ApprovalMode;
+use super::chat::{CallCard, DisplayMode, RunInterrupt, Turn, exit_of, finish, open};
 use super::console::exit::{Exit, Missing, Usage};
-use super::console::output::short_id;
-use super::console::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, one_line, table, visible};
+use super::console::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, one_line, short_id, table, visible};
 use super::console::time::local_time;
 use super::conversations;
 use crate::agents::{self, Choice};
 use crate::app::App;
 
-/// What fits on a screen without scrolling much.
+/// Fits on one screen.
 const DEFAULT_LINES: u32 = 20;
 
-/// Room for what a column says.
-const CHARS: usize = 60;
+/// Column width.
+const COLUMN_CHARS: usize = 60;
 
 const EXAMPLES: &str = "\
 Examples:
-  toolroom runs                          what was asked, the newest first
-  toolroom runs list --state waiting     what waits for an answer
-  toolroom runs show last                what the last one called, and what it cost
-  toolroom runs resume last              goes on with it";
+  toolroom runs                          all runs, newest first
+  toolroom runs list --state waiting     runs that wait for an approval
+  toolroom runs show last                its calls and cost
+  toolroom runs resume last              resume it";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct RunsArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    command: Option<RunsCommand>,
 }
 
 #[derive(Subcommand)]
-enum Action {
-    /// List runs, the newest first
+enum RunsCommand {
+    /// List runs, newest first
     List {
-        /// Only those in this state
+        /// Only runs in this state
         #[arg(long, value_parser = state_names())]
         state: Option<String>,
-        /// Only those of this conversation: its id, the end of it, or `last`
+        /// Only runs of this conversation: its id, the ending of the id, or `last`
         #[arg(long, value_name = "ID")]
         conversation: Option<String>,
-        /// At most so many
+        /// Maximum number to list
         #[arg(long, value_name = "N", default_value_t = DEFAULT_LINES)]
         limit: u32,
     },
-    /// Look at one: its id, the end of it, or `last`
+    /// Show a run and its calls
     Show {
-        /// Which one
+        /// Run id, its ending, or `last`
         id: String,
     },
-    /// Go on with one that waits, or whose process died
+    /// Resume a run that waits, or whose process died
     Resume {
-        /// Which one: its id, the end of it, or `last`
+        /// Run id, its ending, or `last`
         id: String,
-        /// If a call has to be approved, answer "once" for its caller
+        /// Approve once, as the caller, any call that needs approval
         #[arg(long)]
         yes: bool,
-        /// Never ask on the terminal
+        /// Never prompt on the terminal
         #[arg(long)]
         no_input: bool,
     },
-    /// End one that waits, or whose process died; what it waits for is not done
+    /// Cancel a run that waits, or whose process died; pending calls are not made
     Cancel {
-        /// Which one: its id, the end of it, or `last`
+        /// Run id, its ending, or `last`
         id: String,
     },
 }
@@ -82,9 +81,9 @@ fn state_names() -> clap::builder::PossibleValuesParser {
 }
 
 pub(super) async fn run(app: &App, scope: Scope, args: RunsArgs, output: &Output) -> anyhow::Result<Exit> {
-    let list_all = Action::List { state: None, conversation: None, limit: DEFAULT_LINES };
-    match args.action.unwrap_or(list_all) {
-        Action::List { state, conversation, limit } => {
+    let list_all = RunsCommand::List { state: None, conversation: None, limit: DEFAULT_LINES };
+    match args.command.unwrap_or(list_all) {
+        RunsCommand::List { state, conversation, limit } => {
             let conversation = match conversation {
                 Some(name) => Some(conversations::find(app, &scope, &name).await?.id),
                 None => None,
@@ -93,17 +92,17 @@ pub(super) async fn run(app: &App, scope: Scope, args: RunsArgs, output: &Output
             let filter = RunFilter { conversation, state, limit: Some(limit), ..RunFilter::default() };
             list(app, &scope, filter, *output).await
         }
-        Action::Show { id } => show(app, &scope, &id, *output).await,
-        Action::Resume { id, yes, no_input } => {
-            let beforehand = match (yes, no_input || output.is_json()) {
-                (true, _) => Beforehand::Yes,
-                (false, true) => Beforehand::Silent,
-                (false, false) => Beforehand::Ask,
+        RunsCommand::Show { id } => show(app, &scope, &id, *output).await,
+        RunsCommand::Resume { id, yes, no_input } => {
+            let approval_mode = match (yes, no_input || output.is_json()) {
+                (true, _) => ApprovalMode::Yes,
+                (false, true) => ApprovalMode::Silent,
+                (false, false) => ApprovalMode::Ask,
             };
             let run = find(app, &scope, &id).await?;
-            resume(app, &scope, run, beforehand, *output).await
+            resume(app, &scope, run, approval_mode, *output).await
         }
-        Action::Cancel { id } => {
+        RunsCommand::Cancel { id } => {
             let run = find(app, &scope, &id).await?;
             cancel(app, &scope, run, *output).await
         }
@@ -117,8 +116,8 @@ async fn list(app: &App, scope: &Scope, filter: RunFilter, output: Output) -> an
         output.document(&found)?;
     } else if found.is_empty() {
         output.talk(match filtered {
-            true => "no run matches",
-            false => "nothing was asked yet; try: toolroom chat 'what is 17*23?'",
+            true => "No matching runs",
+            false => "No runs yet; try: toolroom chat 'what is 17*23?'",
         });
     } else {
         let zone = environment::time_zone();
@@ -135,10 +134,10 @@ fn line(run: &Run, zone: &TimeZone) -> Vec<String> {
         format!("{DIM}{}{DIM:#}", local_time(run.started_at, zone, "%m-%d %H:%M:%S")),
         short_id(&run.id),
         format!("{style}{}{style:#}", run.state),
-        format!("{BOLD}{}{BOLD:#}", one_line(run.model.as_deref().unwrap_or("–"), CHARS)),
+        format!("{BOLD}{}{BOLD:#}", one_line(run.model.as_deref().unwrap_or("–"), COLUMN_CHARS)),
         format!("in {}", short_id(&run.conversation)),
         format!("{} → {} tokens", run.usage.input, run.usage.output),
-        one_line(why, CHARS),
+        one_line(why, COLUMN_CHARS),
     ]
 }
 
@@ -150,11 +149,11 @@ const fn style_of(state: RunState) -> anstyle::Style {
     }
 }
 
-/// One run by its id, by the end of its id, or the last one.
+/// Finds a run by id, by the ending of its id, or as the `last` one.
 async fn find(app: &App, scope: &Scope, name: &str) -> anyhow::Result<Run> {
-    // Every id ends in nothing. Whoever says that has a variable that is not set, and means no run at all.
+    // An empty name, likely an unset shell variable, would match every id.
     if name.is_empty() {
-        return Err(Usage("no run is named; give its id, the end of it, or `last`".to_owned()).into());
+        return Err(Usage("the run id is empty; give an id, its ending, or `last`".to_owned()).into());
     }
     let port = agents::conversations(app);
     if let Some(run) = port.run(scope, &RunId::new(name)).await? {
@@ -166,9 +165,11 @@ async fn find(app: &App, scope: &Scope, name: &str) -> anyhow::Result<Run> {
     };
     let mut found = port.runs(scope, filter).await?;
     match (found.pop(), found.pop()) {
-        (Some(_), Some(_)) => Err(Usage(format!("several runs end in `{name}`; give more of the id")).into()),
+        (Some(_), Some(_)) => {
+            Err(Usage(format!("several run ids end in `{name}`; give more of the id")).into())
+        }
         (Some(only), None) => Ok(only),
-        (None, _) => Err(Missing(format!("there is no run `{name}`; see `toolroom runs`")).into()),
+        (None, _) => Err(Missing(format!("no run `{name}`; see `toolroom runs`")).into()),
     }
 }
 
@@ -187,22 +188,22 @@ async fn show(app: &App, scope: &Scope, name: &str, output: Output) -> anyhow::R
     line("conversation", run.conversation.as_str());
     line("agent", run.agent.as_str());
     line("state", run.state.as_str());
-    line("began", &local_time(run.started_at, &zone, "%Y-%m-%d %H:%M:%S %Z"));
+    line("started", &local_time(run.started_at, &zone, "%Y-%m-%d %H:%M:%S %Z"));
     if let Some(model) = &run.model {
         line("model", model);
     }
     line(
         "tokens",
-        &format!("{} read, {} written, asked {} times", run.usage.input, run.usage.output, run.iterations),
+        &format!("{} input, {} output, {} model requests", run.usage.input, run.usage.output, run.iterations),
     );
     line("cost", &Dollars(run.cost).to_string());
     if let Some(failure) = &run.failure {
-        line("why", &format!("{} ({})", failure.message, failure.kind));
+        line("error", &format!("{} ({})", failure.message, failure.kind));
     }
     if run.state.is_open() {
         line("next", &format!("toolroom runs resume {0}, or toolroom runs cancel {0}", run.id));
     }
-    for card in Card::all(&events) {
+    for card in CallCard::all(&events) {
         text.push_str(&card.line());
         text.push('\n');
     }
@@ -214,32 +215,32 @@ async fn resume(
     app: &App,
     scope: &Scope,
     run: Run,
-    beforehand: Beforehand,
+    approval_mode: ApprovalMode,
     output: Output,
 ) -> anyhow::Result<Exit> {
-    // Whoever said `--model` in the beginning does not want another one to end it.
+    // A run that began with `--model` continues with the same model.
     let so_far = run.model.as_deref().and_then(|model| model.parse().ok());
     let choice = Choice { agent: Some(run.agent.to_string()), so_far, ..Choice::default() };
     let opened = open(app, scope, &choice, output).await?;
-    let hand = Hand::take()?;
-    let turn = turn(app, scope, beforehand, &hand, output);
+    let interrupt = RunInterrupt::install()?;
+    let turn = turn(app, scope, approval_mode, &interrupt, output);
     let report = turn.resume(&opened.agent, run.id).await?;
-    hand.put_down();
-    finish(app, scope, &report, turn.look, output).await
+    interrupt.end_on_next_signal();
+    finish(app, scope, &report, turn.mode, output).await
 }
 
 async fn cancel(app: &App, scope: &Scope, run: Run, output: Output) -> anyhow::Result<Exit> {
-    // Nobody is asked anything, so it does not matter whether the agent's own models can be.
+    // Cancelling asks no model, so the agent's own models need not be available.
     let models = vec![offline::NAME.parse()?];
     let choice = Choice { agent: Some(run.agent.to_string()), models, ..Choice::default() };
     let opened = open(app, scope, &choice, output).await?;
-    let hand = Hand::take()?;
-    let turn = turn(app, scope, Beforehand::Silent, &hand, output);
+    let interrupt = RunInterrupt::install()?;
+    let turn = turn(app, scope, ApprovalMode::Silent, &interrupt, output);
     let report: RunReport = turn.cancel(&opened.agent, run.id).await?;
-    hand.put_down();
-    finish(app, scope, &report, turn.look, output).await?;
+    interrupt.end_on_next_signal();
+    finish(app, scope, &report, turn.mode, output).await?;
     match exit_of(&report) {
-        // That is what was asked for.
+        // The run was cancelled as requested.
         Exit::Interrupted => Ok(Exit::Done),
         exit => Ok(exit),
     }
@@ -248,10 +249,20 @@ async fn cancel(app: &App, scope: &Scope, run: Run, output: Output) -> anyhow::R
 fn turn<'a>(
     app: &'a App,
     scope: &'a Scope,
-    beforehand: Beforehand,
-    hand: &'a Hand,
+    approval_mode: ApprovalMode,
+    interrupt: &'a RunInterrupt,
     output: Output,
 ) -> Turn<'a> {
-    let look = Look::of(output.is_json(), false, false);
-    Turn { app, scope, look, is_plain: false, is_talk: false, beforehand, context: Map::new(), hand, output }
+    let mode = DisplayMode::new(output.is_json(), false, false);
+    Turn {
+        app,
+        scope,
+        mode,
+        is_plain: false,
+        is_interactive: false,
+        approval_mode,
+        context: Map::new(),
+        interrupt,
+        output,
+    }
 }

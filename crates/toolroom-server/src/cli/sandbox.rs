@@ -1,4 +1,4 @@
-//! `toolroom sandbox`: how well programs are confined here, and one that is run that way.
+//! `toolroom sandbox`: shows what the sandbox guarantees on this machine, and runs a program in it.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -20,12 +20,12 @@ use toolroom_host::{environment, interrupt::Interrupts, text_file};
 
 use super::console::exit::{Exit, Missing, Refused, Usage};
 use super::console::output::{GREEN, Output, YELLOW, visible};
-use crate::config::{Compiled, Sources, Trust};
+use crate::config::{CompiledConfig, Sources, Trust};
 
-/// What is read from standard input for a program.
+/// Limit of standard input.
 const MAX_INPUT_BYTES: u64 = 256 * 1024 * 1024;
 
-/// What `--json` keeps of each stream.
+/// Limit of each output stream in `--json`.
 const KEPT_BYTES: usize = 1024 * 1024;
 
 const EXAMPLES: &str = "\
@@ -35,30 +35,30 @@ Examples:
   toolroom sandbox --profile read-only -- grep -rn needle .
   toolroom sandbox --profile network:example.org -- curl https://example.org/
 
-The program may change the current folder, or the one --folder names, and nothing else; it sees the system, a /tmp of its
-own and no network. PROFILE is workspace (the default), read-only, network:HOST[:PORT],… or off.
+The program may write only to the current folder, or to the one given with --folder. It can read the system, has a private
+/tmp and no network. PROFILE is workspace (default), read-only, network:HOST[:PORT],… or off.
 
-The exit code is that of the program, or 128 and the number of the signal that ended it.";
+The exit code is that of the program, or 128 plus the number of the signal that ended it.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct SandboxArgs {
-    /// What the program may touch
+    /// Sandbox profile: what the program may access
     #[arg(long, default_value = "workspace", hide_default_value = true)]
     profile: String,
-    /// Confine exactly this well, or refuse: namespaces or landlock
+    /// Require this sandbox level, or fail: namespaces or landlock
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     level: Option<Level>,
-    /// The folder to work in
+    /// Working folder
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// Hand it what is on standard input
+    /// Pass standard input to the program
     #[arg(long)]
     stdin: bool,
-    /// End it after this many seconds
+    /// Stop it after this many seconds
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
-    /// The program and its arguments
+    /// Program and its arguments
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -68,7 +68,7 @@ fn level(text: &str) -> Result<Level, String> {
     levels
         .into_iter()
         .find(|level| level.name() == text)
-        .ok_or_else(|| "use `namespaces` or `landlock`".to_owned())
+        .ok_or_else(|| "expected `namespaces` or `landlock`".to_owned())
 }
 
 pub(super) async fn run(settings: &[String], args: SandboxArgs, output: &Output) -> anyhow::Result<Exit> {
@@ -78,7 +78,7 @@ pub(super) async fn run(settings: &[String], args: SandboxArgs, output: &Output)
     let demand = SandboxRequest { level: args.level, user: None };
     if named == NamedProfile::Off && args.level.is_some() {
         return Err(Usage(
-            "`--profile off` confines nothing: leave out `--level`, or choose another profile".to_owned(),
+            "`--profile off` uses no sandbox; leave out `--level`, or choose another profile".to_owned(),
         )
         .into());
     }
@@ -89,19 +89,21 @@ pub(super) async fn run(settings: &[String], args: SandboxArgs, output: &Output)
     let mut words = args.command.into_iter();
     let Some(program) = words.next() else {
         return match sandbox {
-            Some(sandbox) => explain(&sandbox, output),
+            Some(sandbox) => print_info(&sandbox, output),
             None => Ok(Exit::Usage),
         };
     };
-    let folder =
-        args.folder.map_or_else(text_file::current_folder, Ok).context("the current folder is gone")?;
+    let folder = args
+        .folder
+        .map_or_else(text_file::current_folder, Ok)
+        .context("the current folder no longer exists")?;
     let mut order = Order::new(program, &folder).with_arguments(words);
     order.kept_bytes = KEPT_BYTES;
     order.limits.wall = args.timeout.map(Duration::from_secs);
     if args.stdin {
         order.input = tokio::task::spawn_blocking(read_input).await??;
     }
-    // Kept until the program has ended.
+    // Stays open until the program ends.
     let mut _proxy = None;
     if let Some(sandbox) = &sandbox {
         let mut profile = match &named {
@@ -111,13 +113,13 @@ pub(super) async fn run(settings: &[String], args: SandboxArgs, output: &Output)
             }
         };
         if let NamedProfile::Network(hosts) = &named {
-            let opened = Proxy::open(hosts).context("the way to the network cannot be opened")?;
+            let opened = Proxy::open(hosts).context("cannot open the network proxy")?;
             profile.network = Network::Proxy { socket: opened.socket().to_owned() };
             _proxy = Some(opened);
         }
         if let Ok(folders) = Folders::from_environment() {
             let layers = Sources::find(&folders).read()?.layers(Trust::Missing, settings);
-            profile.programs_read = Compiled::of(&layers)?.loaded.config.files.programs_read;
+            profile.programs_read = CompiledConfig::of(&layers)?.loaded.config.files.programs_read;
             profile.hidden.extend([folders.config, folders.data]);
         }
         let refused = |error| Refused(format!("{:#}", anyhow::Error::from(error)));
@@ -126,36 +128,33 @@ pub(super) async fn run(settings: &[String], args: SandboxArgs, output: &Output)
     let is_json = output.is_json();
     let observer = move |stream: OutputStream, bytes: &[u8]| {
         if !is_json {
-            pass_on(stream, bytes);
+            forward(stream, bytes);
         }
     };
     match supervisor.start_observed(order, observer).await {
         Ok(running) => {
             let ended = wait(&running).await?;
-            tell(&ended, sandbox.as_ref(), &named, output)
+            report(&ended, sandbox.as_ref(), &named, output)
         }
         Err(error @ ProcessError::NotFound { .. }) => Err(Missing(error.to_string()).into()),
         Err(error) => Err(Refused(format!("{:#}", anyhow::Error::from(error))).into()),
     }
 }
 
-/// What is on standard input, until it ends.
 fn read_input() -> anyhow::Result<Vec<u8>> {
     let mut input = Vec::new();
     io::stdin().lock().take(MAX_INPUT_BYTES + 1).read_to_end(&mut input)?;
     if input.len() as u64 > MAX_INPUT_BYTES {
-        return Err(
-            Usage("there is more than 256 MiB on standard input: put it into a file".to_owned()).into()
-        );
+        return Err(Usage("standard input is larger than 256 MiB; use a file instead".to_owned()).into());
     }
     Ok(input)
 }
 
-/// Waits for its end; a signal to us asks it to end.
+/// Waits for the program. A signal to this process stops it.
 async fn wait(running: &Running) -> anyhow::Result<ProgramEnd> {
     let stop = CancellationToken::new();
-    let asked = stop.clone();
-    let _interrupts = Interrupts::watch(move || asked.cancel())?;
+    let stop_request = stop.clone();
+    let _interrupts = Interrupts::watch(move || stop_request.cancel())?;
     tokio::select! {
         ended = running.wait() => return Ok(ended?),
         () = stop.cancelled() => running.stop(),
@@ -163,8 +162,8 @@ async fn wait(running: &Running) -> anyhow::Result<ProgramEnd> {
     Ok(running.wait().await?)
 }
 
-/// What it prints, as it comes. Nobody may be reading: that is the program's business only if it were alone.
-fn pass_on(stream: OutputStream, bytes: &[u8]) {
+/// Forwards output as it arrives. A closed pipe does not stop the program.
+fn forward(stream: OutputStream, bytes: &[u8]) {
     let written = match stream {
         OutputStream::Stdout => {
             io::stdout().lock().write_all(bytes).and_then(|()| io::stdout().lock().flush())
@@ -175,7 +174,7 @@ fn pass_on(stream: OutputStream, bytes: &[u8]) {
 }
 
 #[derive(Serialize)]
-struct Explained {
+struct SandboxInfo {
     level: Level,
     landlock_abi: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -191,9 +190,9 @@ struct Cgroup {
     meaning: String,
 }
 
-fn explain(sandbox: &Sandbox, output: &Output) -> anyhow::Result<Exit> {
+fn print_info(sandbox: &Sandbox, output: &Output) -> anyhow::Result<Exit> {
     let found = ControlGroup::current();
-    let explained = Explained {
+    let info = SandboxInfo {
         level: sandbox.level(),
         landlock_abi: sandbox.landlock_abi(),
         shortfall: sandbox.shortfall().map(str::to_owned),
@@ -201,23 +200,23 @@ fn explain(sandbox: &Sandbox, output: &Output) -> anyhow::Result<Exit> {
         cgroup: Cgroup { found, meaning: found.meaning() },
     };
     if output.is_json() {
-        output.document(&explained)?;
+        output.document(&info)?;
         return Ok(Exit::Done);
     }
-    output.data(&format!("level: {}", explained.level.name()))?;
-    if let Some(shortfall) = &explained.shortfall {
-        output.data(&format!("  no stronger one: {}", visible(shortfall)))?;
+    output.data(&format!("level: {}", info.level.name()))?;
+    if let Some(shortfall) = &info.shortfall {
+        output.data(&format!("  stronger level unavailable: {}", visible(shortfall)))?;
     }
-    for Guarantee { name, holds, meaning } in explained.promises {
-        let (style, word) = if holds { (GREEN, "holds") } else { (YELLOW, "does not hold") };
+    for Guarantee { name, holds, meaning } in info.promises {
+        let (style, word) = if holds { (GREEN, "yes") } else { (YELLOW, "no") };
         output.data(&format!("  {name:<15} {style}{word}{style:#}: {meaning}"))?;
     }
-    output.data(&format!("  {:<15} {}: {}", "cgroup", found.name(), explained.cgroup.meaning))?;
+    output.data(&format!("  {:<15} {}: {}", "cgroup", found.name(), info.cgroup.meaning))?;
     Ok(Exit::Done)
 }
 
 #[derive(Serialize)]
-struct Told {
+struct ProgramReport {
     level: Option<Level>,
     profile: String,
     exit_code: Option<i32>,
@@ -228,7 +227,7 @@ struct Told {
     wall_ms: u128,
 }
 
-fn tell(
+fn report(
     ended: &ProgramEnd,
     sandbox: Option<&Sandbox>,
     named: &NamedProfile,
@@ -253,7 +252,7 @@ fn tell(
         Status::Signalled(signal) => (None, Some(signal)),
     };
     if output.is_json() {
-        output.document(&Told {
+        output.document(&ProgramReport {
             level: sandbox.map(Sandbox::level),
             profile: named.to_string(),
             exit_code,
@@ -265,15 +264,15 @@ fn tell(
         })?;
     } else if ended.cause == Cause::Trespass {
         output.error(
-            "the program changed a protected file (git hooks or settings, shell start files) or closed a folder that is \
-             watched, which was put back",
+            "the program changed a protected file (git hooks or settings, shell start files) or closed a watched folder; \
+             the change was undone",
         );
     } else if ended.cause == Cause::Uncovered {
         output.error(
-            "a file that is kept from the program (credentials, start files) was replaced while it ran: run it again",
+            "a file hidden from the program (credentials, start files) was replaced while it ran; run it again",
         );
     } else if !matches!(ended.cause, Cause::Itself | Cause::Stopped) {
-        output.error(&format!("the program was ended by a limit: {ended_by}"));
+        output.error(&format!("the program reached a limit: {ended_by}"));
     }
     Ok(match ended.cause {
         Cause::Limit(Limit::Wall) => Exit::Timeout,

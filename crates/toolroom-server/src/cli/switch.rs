@@ -1,4 +1,4 @@
-//! `toolroom switch`: features that gate several tools at once.
+//! `toolroom switch`: feature switches, each for several tools.
 
 use clap::{Args, Subcommand};
 use toolroom::ledger::SwitchState;
@@ -13,39 +13,43 @@ use crate::documents::{FeatureState, features};
 #[derive(Args)]
 pub(super) struct SwitchArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    command: Option<SwitchCommand>,
 }
 
 #[derive(Subcommand)]
-enum Action {
+enum SwitchCommand {
     /// List features and whether they are on
     List,
     /// Switch a feature on
     On {
-        /// Feature
+        /// Feature name
         #[arg(add = completions::features())]
         feature: String,
     },
     /// Switch a feature off, and all its tools with it
     Off {
-        /// Feature
+        /// Feature name
         #[arg(add = completions::features())]
         feature: String,
     },
-    /// Forget that a feature was switched on or off
+    /// Reset a feature to its default
     Reset {
-        /// Feature
+        /// Feature name
         #[arg(add = completions::features())]
         feature: String,
     },
 }
 
 pub(super) async fn run(app: &App, scope: Scope, args: SwitchArgs, output: &Output) -> anyhow::Result<Exit> {
-    match args.action {
-        None | Some(Action::List) => list(app, &scope, output).await,
-        Some(Action::On { feature }) => set(app, &scope, &feature, Some(SwitchState::On), output).await,
-        Some(Action::Off { feature }) => set(app, &scope, &feature, Some(SwitchState::Off), output).await,
-        Some(Action::Reset { feature }) => set(app, &scope, &feature, None, output).await,
+    match args.command {
+        None | Some(SwitchCommand::List) => list(app, &scope, output).await,
+        Some(SwitchCommand::On { feature }) => {
+            set(app, &scope, &feature, Some(SwitchState::On), output).await
+        }
+        Some(SwitchCommand::Off { feature }) => {
+            set(app, &scope, &feature, Some(SwitchState::Off), output).await
+        }
+        Some(SwitchCommand::Reset { feature }) => set(app, &scope, &feature, None, output).await,
     }
 }
 
@@ -59,7 +63,7 @@ async fn list(app: &App, scope: &Scope, output: &Output) -> anyhow::Result<Exit>
         .iter()
         .map(|line| {
             let tools = match line.tools.len() {
-                0 => "no tool here uses it yet".to_owned(),
+                0 => "no tools".to_owned(),
                 1 => "1 tool".to_owned(),
                 many => format!("{many} tools"),
             };
@@ -85,13 +89,13 @@ async fn set(
     let feature = app.room.catalog().feature(name).ok_or_else(|| {
         let known: Vec<&str> =
             app.room.catalog().features().into_iter().map(|feature| feature.name).collect();
-        Missing(format!("unknown feature `{name}`; there are {}", known.join(", ")))
+        Missing(format!("unknown feature `{name}`; known features: {}", known.join(", ")))
     })?;
     app.store.set_feature_switch(&scope.project, feature.name, state).await?;
     if output.is_json() {
         output.document(&FeatureState { feature: feature.name, state })?;
     } else {
-        let state = state.map_or("back to its default", SwitchState::as_str);
+        let state = state.map_or("reset to its default", SwitchState::as_str);
         output.talk(format_args!("`{}` is {state}", feature.name));
     }
     Ok(Exit::Done)

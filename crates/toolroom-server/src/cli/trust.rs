@@ -1,4 +1,4 @@
-//! `toolroom trust`: a project's file may loosen things once somebody has seen what.
+//! `toolroom trust`: lets a project file allow things, after showing what.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -17,14 +17,16 @@ use super::console::exit::{Exit, Missing, Usage};
 use super::console::input::{Reply, ask, is_yes};
 use super::console::output::{BOLD, DIM, Output, YELLOW, table, visible};
 use super::console::time::local_time;
-use crate::config::{Compiled, FILE_NAME, Files, ProjectFile, Sources, Trust, what_trust_would_allow};
+use crate::config::{
+    CompiledConfig, ConfigFiles, FILE_NAME, ProjectFile, Sources, Trust, what_trust_would_allow,
+};
 use crate::database::open_store;
 
 const EXAMPLES: &str = "\
 Examples:
-  toolroom trust              shows what the file of this project would allow, and asks
-  toolroom trust --list       which files are trusted, and whether they have changed since
-  toolroom trust --revoke     takes it back";
+  toolroom trust              show what the project file would allow, and ask
+  toolroom trust --list       list trusted files and whether they changed
+  toolroom trust --revoke     stop trusting it";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -32,10 +34,10 @@ pub(super) struct TrustArgs {
     /// List trusted files
     #[arg(long, conflicts_with_all = ["revoke", "yes"])]
     list: bool,
-    /// Trust a file no longer: the one that counts here, or the one at PATH
+    /// Stop trusting the project file in effect here, or the one at PATH
     #[arg(long, value_name = "PATH", num_args = 0..=1, conflicts_with = "yes")]
     revoke: Option<Option<PathBuf>>,
-    /// Trust the file without being asked
+    /// Trust the file without asking
     #[arg(long)]
     yes: bool,
 }
@@ -48,97 +50,101 @@ pub(super) async fn run(settings: &[String], args: TrustArgs, output: &Output) -
             Some(path) => revoke(&store, path, &folders, *output).await,
             None => list(&store, *output).await,
         };
-        let_go(&store).await;
+        close(&store).await;
         return result;
     }
     let files = Sources::find(&folders).read()?;
-    let compiled = Compiled::of(&files.layers(Trust::Missing, settings))?;
+    let compiled = CompiledConfig::of(&files.layers(Trust::Missing, settings))?;
     if files.unconfirmed.is_some() {
-        return confirmed(files, settings, args.yes, *output);
+        return confirm_user_file(files, settings, args.yes, *output);
     }
     let Some(file) = files.project else {
         compiled.loaded.warnings.iter().for_each(|warning| output.warning(&warning.to_string()));
-        let text = format!("there is no `{FILE_NAME}` here or above; `toolroom init --project` writes one");
+        let text =
+            format!("no `{FILE_NAME}` in this folder or above; create one with `toolroom init --project`");
         return Err(Missing(text).into());
     };
-    let wanted = Wanted { allows: what_trust_would_allow(&compiled.loaded), file };
-    if wanted.allows.is_empty() {
-        return wanted.tell(Told::NothingToAllow, *output);
+    let request = TrustRequest { allows: what_trust_would_allow(&compiled.loaded), file };
+    if request.allows.is_empty() {
+        return request.finish(TrustOutcome::NothingToAllow, *output);
     }
     let store = open_store(&folders).await?;
-    let result = wanted.decide(&store, args.yes, *output).await;
-    let_go(&store).await;
+    let result = request.decide(&store, args.yes, *output).await;
+    close(&store).await;
     result
 }
 
-/// The user's own file, if programs could have made it.
-fn confirmed(files: Files, settings: &[String], yes: bool, output: Output) -> anyhow::Result<Exit> {
-    let files = Files { project: None, ..files };
-    let allows = what_trust_would_allow(&Compiled::of(&files.layers(Trust::Missing, settings))?.loaded);
+/// Confirms the user file, if a sandboxed program could have written it.
+fn confirm_user_file(
+    files: ConfigFiles,
+    settings: &[String],
+    yes: bool,
+    output: Output,
+) -> anyhow::Result<Exit> {
+    let files = ConfigFiles { project: None, ..files };
+    let allows = what_trust_would_allow(&CompiledConfig::of(&files.layers(Trust::Missing, settings))?.loaded);
     let Some(file) = files.unconfirmed else { return Ok(Exit::Done) };
-    let wanted = Wanted { file, allows };
-    output.talk("it appeared while a program ran in the sandbox that could have made it");
-    if !wanted.is_agreed_to(yes, output)? {
-        return wanted.tell(Told::Declined, output);
+    let request = TrustRequest { file, allows };
+    output.talk("This file appeared while a sandboxed program was running, which could have written it");
+    if !request.is_confirmed(yes, output)? {
+        return request.finish(TrustOutcome::Declined, output);
     }
-    confirm(&wanted.file.path)?;
-    wanted.tell(Told::Confirmed, output)
+    confirm(&request.file.path)?;
+    request.finish(TrustOutcome::Confirmed, output)
 }
 
-/// What was recorded is written already: an untidy end must not turn it into a failure.
-async fn let_go(store: &Store) {
+/// The change is durable at this point, so a failed shutdown is only a warning.
+async fn close(store: &Store) {
     if let Err(error) = store.shutdown().await {
-        tracing::warn!(%error, "the database could not be closed in order");
+        tracing::warn!(%error, "the database was not closed cleanly");
     }
 }
 
-/// A file, exactly as it was read, and what it would be allowed.
-struct Wanted {
+/// A file as it was read, and the settings that trust would allow.
+struct TrustRequest {
     file: ProjectFile,
     allows: Vec<String>,
 }
 
-/// How it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum TrustOutcome {
     NothingToAllow,
-    Already,
+    AlreadyTrusted,
     Trusted,
     Confirmed,
     Declined,
 }
 
-impl Wanted {
+impl TrustRequest {
     async fn decide(&self, store: &Store, yes: bool, output: Output) -> anyhow::Result<Exit> {
         if self.file.trust(store).await? == Trust::Given {
-            return self.tell(Told::Already, output);
+            return self.finish(TrustOutcome::AlreadyTrusted, output);
         }
         let Some(name) = self.file.name() else {
             let path = self.file.path.display();
-            return Err(Usage(format!(
-                "`{path}` is not UTF-8; a file can only be trusted by a path that is"
-            ))
-            .into());
+            return Err(
+                Usage(format!("`{path}` is not UTF-8; only files with UTF-8 paths can be trusted")).into()
+            );
         };
-        if !self.is_agreed_to(yes, output)? {
-            return self.tell(Told::Declined, output);
+        if !self.is_confirmed(yes, output)? {
+            return self.finish(TrustOutcome::Declined, output);
         }
-        // The hash of what was shown: whoever changes the file meanwhile has it asked about again.
+        // The hash of the content that was shown: a later change needs trust again.
         store.trust(name, &self.file.sha256()).await?;
-        self.tell(Told::Trusted, output)
+        self.finish(TrustOutcome::Trusted, output)
     }
 
-    /// Shows it and asks, unless the answer was given before.
-    fn is_agreed_to(&self, yes: bool, output: Output) -> anyhow::Result<bool> {
+    /// Shows the request and asks, unless `--yes` was given.
+    fn is_confirmed(&self, yes: bool, output: Output) -> anyhow::Result<bool> {
         if !output.is_json() || !yes {
             self.show(output);
         }
         if yes {
             return Ok(true);
         }
-        match ask("trust it? [y/N]", output)? {
-            Reply::Nobody => {
-                let text = "nobody can be asked here; `toolroom trust --yes` trusts it all the same";
+        match ask("Trust it? [y/N]", output)? {
+            Reply::NoTerminal => {
+                let text = "no terminal to ask on; trust it with `toolroom trust --yes`";
                 Err(Usage(text.to_owned()).into())
             }
             Reply::Line(line) => Ok(is_yes(&line)),
@@ -153,17 +159,23 @@ impl Wanted {
         }
         let count = self.allows.len();
         output.talk(format_args!(
-            "{DIM}{count} in all, until the file changes; it may ask, deny and narrow without trust{DIM:#}"
+            "{DIM}{count} in total, until the file changes; settings that ask, deny or narrow need no trust{DIM:#}"
         ));
     }
 
-    fn tell(&self, told: Told, output: Output) -> anyhow::Result<Exit> {
-        let exit = match told {
-            Told::NothingToAllow | Told::Already | Told::Trusted | Told::Confirmed => Exit::Done,
-            Told::Declined => Exit::Denied,
+    fn finish(&self, outcome: TrustOutcome, output: Output) -> anyhow::Result<Exit> {
+        let exit = match outcome {
+            TrustOutcome::NothingToAllow
+            | TrustOutcome::AlreadyTrusted
+            | TrustOutcome::Trusted
+            | TrustOutcome::Confirmed => Exit::Done,
+            TrustOutcome::Declined => Exit::Denied,
         };
         if output.is_json() {
-            let trusted = matches!(told, Told::Already | Told::Trusted | Told::Confirmed);
+            let trusted = matches!(
+                outcome,
+                TrustOutcome::AlreadyTrusted | TrustOutcome::Trusted | TrustOutcome::Confirmed
+            );
             let (path, sha256) = (self.file.path.to_string_lossy(), self.file.sha256());
             output.document(
                 &json!({"path": path, "sha256": sha256, "trusted": trusted, "allows": self.allows}),
@@ -171,24 +183,23 @@ impl Wanted {
             return Ok(exit);
         }
         let path = visible(&self.file.path.display().to_string());
-        match told {
-            Told::NothingToAllow => {
-                output.talk(format_args!("{path} allows nothing, and counts in full without trust"));
+        match outcome {
+            TrustOutcome::NothingToAllow => {
+                output.talk(format_args!("{path} allows nothing, so it is fully in effect without trust"));
             }
-            Told::Already => output.talk(format_args!("{path} is trusted already, with this content")),
-            Told::Trusted => {
-                output.talk(format_args!("{path} is trusted; `toolroom trust --revoke` takes it back"));
+            TrustOutcome::AlreadyTrusted => output.talk(format_args!("{path} is already trusted")),
+            TrustOutcome::Trusted => {
+                output.talk(format_args!("Trusted {path}; undo with `toolroom trust --revoke`"));
             }
-            Told::Confirmed => output.talk(format_args!("{path} counts from now on")),
-            Told::Declined => output.talk(format_args!("{path} stays as it was: not trusted")),
+            TrustOutcome::Confirmed => output.talk(format_args!("Confirmed {path}; it is now in effect")),
+            TrustOutcome::Declined => output.talk(format_args!("Not trusted: {path}")),
         }
         Ok(exit)
     }
 }
 
-/// A trusted file, and what has become of it.
 #[derive(Serialize)]
-struct Line {
+struct TrustedFileRow {
     path: String,
     sha256: String,
     trusted_at: Timestamp,
@@ -196,20 +207,20 @@ struct Line {
 }
 
 async fn list(store: &Store, output: Output) -> anyhow::Result<Exit> {
-    let line = |file: TrustedFile| Line {
+    let line = |file: TrustedFile| TrustedFileRow {
         state: state(&file),
         path: file.path,
         sha256: file.sha256,
         trusted_at: file.trusted_at,
     };
-    let lines: Vec<Line> = store.trusted().await?.into_iter().map(line).collect();
+    let lines: Vec<TrustedFileRow> = store.trusted().await?.into_iter().map(line).collect();
     if output.is_json() {
         output.document(&lines)?;
     } else if lines.is_empty() {
-        output.talk("no project's file is trusted; `toolroom trust` in a project shows what it would allow");
+        output.talk("No trusted project files; run `toolroom trust` in a project folder");
     } else {
         let zone = environment::time_zone();
-        let row = |line: &Line| {
+        let row = |line: &TrustedFileRow| {
             let at = format!("{DIM}{}{DIM:#}", local_time(line.trusted_at, &zone, "%Y-%m-%d %H:%M"));
             vec![at, visible(&line.path), format!("{YELLOW}{}{YELLOW:#}", line.state)]
         };
@@ -218,15 +229,15 @@ async fn list(store: &Store, output: Output) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What has become of a file since it was trusted; nothing to say if it is the same.
+/// Compares the file with its trusted hash; empty if unchanged.
 fn state(file: &TrustedFile) -> &'static str {
     let path = PathBuf::from(&file.path);
-    let sources = Sources::of(PathBuf::new(), Some(path));
+    let sources = Sources::new(PathBuf::new(), Some(path));
     match sources.project_file() {
         Ok(Some(now)) if now.sha256() == file.sha256 => "",
-        Ok(Some(_)) => "changed since",
-        Ok(None) => "gone",
-        Err(_) => "cannot be read",
+        Ok(Some(_)) => "changed",
+        Ok(None) => "deleted",
+        Err(_) => "unreadable",
     }
 }
 
@@ -237,17 +248,19 @@ async fn revoke(
     output: Output,
 ) -> anyhow::Result<Exit> {
     let trusted: Vec<String> = store.trusted().await?.into_iter().map(|file| file.path).collect();
-    let wanted = match path {
+    let request = match path {
         Some(path) => absolute(&path)?,
         None => Sources::find(folders).project.ok_or_else(|| {
-            Missing(format!("there is no `{FILE_NAME}` here or above; name one of `toolroom trust --list`"))
+            Missing(format!(
+                "no `{FILE_NAME}` in this folder or above; give a path from `toolroom trust --list`"
+            ))
         })?,
     };
-    // A folder stands for the file in it.
-    let inside = wanted.join(FILE_NAME);
-    let known = trusted.iter().find(|name| Path::new(name) == wanted || Path::new(name) == inside);
+    // A folder means the project file in it.
+    let inside = request.join(FILE_NAME);
+    let known = trusted.iter().find(|name| Path::new(name) == request || Path::new(name) == inside);
     let Some(name) = known else {
-        let text = wanted.display().to_string();
+        let text = request.display().to_string();
         let near = nearest_one(&text, trusted.iter().map(String::as_str));
         let hint =
             near.map_or("see `toolroom trust --list`".to_owned(), |near| format!("did you mean `{near}`?"));
@@ -257,12 +270,12 @@ async fn revoke(
     if output.is_json() {
         output.document(&json!({"path": name, "trusted": false}))?;
     } else {
-        output.talk(format_args!("{} is no longer trusted", visible(name)));
+        output.talk(format_args!("No longer trusted: {}", visible(name)));
     }
     Ok(Exit::Done)
 }
 
-/// The path a person means. The file may be gone, so nobody but the path itself is asked.
+/// Makes a path absolute without the file system, because the file may be deleted.
 fn absolute(path: &Path) -> std::io::Result<PathBuf> {
     let whole = text_file::current_folder()?.join(path);
     Ok(whole.components().fold(PathBuf::new(), |mut above, step| {

@@ -1,15 +1,14 @@
-//! `toolroom --version --json`: which program this is, and how it was built.
+//! `toolroom --version --json`: build information.
 
 use serde::Serialize;
 use toolroom_store::newest_schema;
 
-/// What is known of this program.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(super) struct BuildInfo {
     pub(super) version: &'static str,
-    /// The schema of the database that this version makes.
+    /// Schema of a database created by this version.
     pub(super) schema: i64,
-    /// The commit it was built from, if whoever built it said so in `TOOLROOM_COMMIT`.
+    /// The commit, if `TOOLROOM_COMMIT` was set at build time.
     pub(super) commit: Option<&'static str>,
     pub(super) target: &'static str,
     pub(super) profile: &'static str,
@@ -17,7 +16,7 @@ pub(super) struct BuildInfo {
 }
 
 impl BuildInfo {
-    pub(super) fn of_this_program() -> Self {
+    pub(super) fn current() -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION"),
             schema: newest_schema(),

@@ -1,45 +1,45 @@
-//! From the configuration to what the kernel takes: a policy and limits.
+//! Compiles a configuration for the kernel: policy, limits and network openings.
 
 use toolroom::catalog::LimitRule;
 use toolroom::policy::{Policy, Rule, RuleError, RuleText, ToolPattern};
 use toolroom::tool::ToolSpec;
 use toolroom_host::net::EgressRule;
 
-use super::problem::{Problems, escaped};
-use super::{ConfigError, ConfigRule, Destination, Layer, Loaded, Origin, Problem, load};
+use crate::config::check::problem::{Problems, escaped};
+use crate::config::{ConfigError, ConfigRule, Destination, Layer, LoadedConfig, Origin, Problem, load};
 
-/// Every example is judged at each start, and a file that came with a project could hold any number.
+/// Limit of examples: all are judged at every start, and a project file could contain any number.
 const MAX_EXAMPLES: usize = 2_000;
 
-/// A configuration that can be used, and what became of it.
+/// A valid configuration, compiled for the kernel.
 #[derive(Debug, Clone)]
-pub struct Compiled {
-    /// What holds, and where it comes from.
-    pub loaded: Loaded,
-    /// Its rules and preset.
+pub struct CompiledConfig {
+    /// The values with their origins.
+    pub loaded: LoadedConfig,
+    /// Rules and preset.
     pub policy: Policy,
-    /// Its limits.
+    /// Limits of tools.
     pub limits: Vec<LimitRule>,
-    /// What it opens in private networks.
+    /// Private network destinations.
     pub openings: Openings,
 }
 
-/// Which destinations that are not public a tool may reach.
+/// Private network destinations that tools may reach.
 #[derive(Debug, Clone, Default)]
 pub struct Openings {
     all: Vec<EgressRule>,
-    /// In the order of their sections; the last one about a tool counts.
+    /// In the order of their sections; the last match decides.
     tools: Vec<(ToolPattern, Vec<EgressRule>)>,
 }
 
 impl Openings {
-    /// Those that everything may reach.
+    /// Destinations for all tools.
     #[must_use]
     pub fn everywhere(&self) -> &[EgressRule] {
         &self.all
     }
 
-    /// Those of a tool.
+    /// Destinations for a tool.
     #[must_use]
     pub fn of(&self, spec: &ToolSpec) -> Vec<EgressRule> {
         let own = self.tools.iter().rev().find(|(pattern, _)| pattern.matches(spec));
@@ -48,11 +48,11 @@ impl Openings {
     }
 }
 
-impl Compiled {
-    /// Loads layers and compiles what they say.
+impl CompiledConfig {
+    /// Loads and compiles layers.
     ///
     /// # Errors
-    /// With everything that is wrong in any layer; rules are looked at once the files are right otherwise.
+    /// Lists all problems of all layers. Rules are checked once the files are valid.
     pub fn of(layers: &[Layer]) -> Result<Self, ConfigError> {
         let loaded = load(layers)?;
         match (loaded.policy(), loaded.limits()) {
@@ -66,11 +66,11 @@ impl Compiled {
     }
 }
 
-impl Loaded {
-    /// The policy: the trusted rules, narrowed by those that may only narrow.
+impl LoadedConfig {
+    /// The policy: trusted rules, restricted by untrusted ones.
     ///
     /// # Errors
-    /// With every rule that cannot be used, and where it stands.
+    /// Lists every invalid rule with its position.
     pub fn policy(&self) -> Result<Policy, ConfigError> {
         let mut problems = Problems::default();
         let (mut trusted, mut narrowing) = (Vec::new(), Vec::new());
@@ -80,7 +80,7 @@ impl Loaded {
             if examples > MAX_EXAMPLES {
                 let message =
                     format!("rules have more than {MAX_EXAMPLES} examples from here on; remove some");
-                problems.push(of_rule(rule, message));
+                problems.push(rule_problem(rule, message));
                 break;
             }
             match Rule::new(rule.text.clone()) {
@@ -88,20 +88,20 @@ impl Loaded {
                 Ok(compiled) => narrowing.push(compiled),
                 Err(first) => {
                     let every = errors_of(&rule.text, first).into_iter();
-                    every.for_each(|error| problems.push(of_rule(rule, in_full(&error))));
+                    every.for_each(|error| problems.push(rule_problem(rule, with_causes(&error))));
                 }
             }
         }
         let policy = Policy::new(self.config.policy.preset, trusted).map_err(|error| {
-            let message = in_full(&error);
+            let message = with_causes(&error);
             problems.push(Problem { origin: Origin::Default, line: None, key: String::new(), message });
         });
         problems.into_result()?;
-        // What a file that is not trusted would allow is among `ignored` already.
+        // Untrusted rules that allow are already in `ignored`.
         Ok(policy.unwrap_or_default().narrowed_by(None, narrowing).0)
     }
 
-    /// What is opened in private networks. Sections whose name is no pattern are told with the limits.
+    /// Private network destinations. Sections with an invalid pattern are reported with the limits.
     fn openings(&self) -> Openings {
         let opened = |list: &[Destination]| list.iter().map(|destination| destination.0.clone()).collect();
         let tools = self.config.tools.iter().filter_map(|section| {
@@ -113,7 +113,7 @@ impl Loaded {
     /// Limits for the catalog, in the order in which they apply.
     ///
     /// # Errors
-    /// With every section whose name is no pattern.
+    /// Lists every section with an invalid pattern.
     pub fn limits(&self) -> Result<Vec<LimitRule>, ConfigError> {
         let mut problems = Problems::default();
         let mut limits = Vec::new();
@@ -126,7 +126,7 @@ impl Loaded {
                     origin: section.origin.clone(),
                     line: section.line,
                     key: format!("tool.{}", section.tool),
-                    message: format!("cannot be used: {error}"),
+                    message: format!("is invalid: {error}"),
                 }),
             }
         }
@@ -135,7 +135,7 @@ impl Loaded {
     }
 }
 
-/// Of the examples that fail all are told, not only the first.
+/// All failed examples, not only the first.
 fn errors_of(text: &RuleText, first: RuleError) -> Vec<RuleError> {
     match first {
         RuleError::Example { .. } => {
@@ -150,12 +150,12 @@ fn errors_of(text: &RuleText, first: RuleError) -> Vec<RuleError> {
     }
 }
 
-/// The text names the rule, so no key stands before it.
-fn of_rule(rule: &ConfigRule, message: String) -> Problem {
+/// The message names the rule, so the key is empty.
+fn rule_problem(rule: &ConfigRule, message: String) -> Problem {
     Problem { origin: rule.origin.clone(), line: rule.line, key: String::new(), message }
 }
 
-fn in_full(error: &RuleError) -> String {
+fn with_causes(error: &RuleError) -> String {
     let causes = std::iter::successors(std::error::Error::source(error), |&source| source.source());
     escaped(&causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}")))
 }

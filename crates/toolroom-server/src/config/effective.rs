@@ -1,32 +1,33 @@
-//! Everything that holds, and where it came from.
+//! The values in effect with their origins, for `config show`.
 
 use serde::Serialize;
 use serde_json::{Value, to_value};
 use toolroom::catalog::LimitMode;
 
-use super::shape::Key;
-use super::toml_text::{joined, value_text};
-use super::{ConfigLimits, Ignored, Loaded, Origin, agents, vendors};
+use crate::config::check::shape::Key;
+use crate::config::keys::{agents, vendors};
+use crate::config::text::toml::{joined, value_text};
+use crate::config::{ConfigLimits, IgnoredSetting, LoadedConfig, Origin};
 
 /// A key with its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Setting {
-    /// Its whole path; rules are named by their id: `rule.no-mail`.
+    /// The full key; rules by id: `rule.no-mail`.
     pub key: String,
-    /// Its value.
+    /// The value.
     pub value: Value,
-    /// Where it was set.
+    /// The origin.
     pub origin: Origin,
 }
 
 impl Setting {
-    /// Its value as TOML, on one line.
+    /// The value as TOML on one line.
     #[must_use]
     pub fn toml(&self) -> String {
         value_text(&self.value)
     }
 
-    /// How it stands in a file: a line, or a table of several for a rule.
+    /// The lines of a file that set it: one line, or a table for a rule.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         match &self.value {
@@ -38,20 +39,20 @@ impl Setting {
         }
     }
 
-    pub(super) fn is_ignored(&self, ignored: &[Ignored]) -> bool {
+    pub(in crate::config) fn is_ignored(&self, ignored: &[IgnoredSetting]) -> bool {
         ignored.iter().any(|ignored| ignored.key == self.key && ignored.origin == self.origin)
     }
 }
 
-impl Loaded {
-    /// Where a key was set.
+impl LoadedConfig {
+    /// Origin of a key.
     #[must_use]
     pub fn origin(&self, key: &str) -> &Origin {
         self.origins.get(key).unwrap_or(&Origin::Default)
     }
 
-    /// Every key in the order of the reference, then what is said of vendors and agents, the limits of tools and the
-    /// rules in the order in which they apply. Left out are limits that a later section about the same name replaces, and what is ignored.
+    /// All keys in the order of the reference, then vendors, agents, limits and rules in the order in which they apply.
+    /// Without replaced limits and ignored settings.
     #[must_use]
     pub fn effective(&self) -> Vec<Setting> {
         let config = to_value(&self.config).ok();
@@ -75,8 +76,8 @@ impl Loaded {
     }
 }
 
-/// What a section says, a setting for each limit.
-pub(super) fn limits(section: &ConfigLimits) -> Vec<Setting> {
+/// A setting for each limit of a section.
+pub(in crate::config) fn limits(section: &ConfigLimits) -> Vec<Setting> {
     let Ok(Value::Object(keys)) = to_value(&section.keys) else { return Vec::new() };
     let path = joined("tool", &section.tool);
     let setting = |(name, value): (&String, &Value)| Setting {

@@ -1,25 +1,25 @@
-//! The reference of keys, made from their doc comments.
+//! The reference of configuration keys, generated from their doc comments.
 
-use super::layer::variable;
-use super::shape::{Key, Shape};
-use super::toml_text::value_text;
+use crate::config::check::shape::{Key, Shape};
+use crate::config::sources::layers::variable;
+use crate::config::text::toml::value_text;
 
-/// What there is to know about a key.
+/// Documentation of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyDoc {
-    /// Its whole path, with `<name>` where a name of one's own stands: `tool.<name>.rate`.
+    /// The full key, with `<name>` for a name chosen by the user: `tool.<name>.rate`.
     pub key: String,
-    /// What its value may be, in words.
+    /// The allowed values.
     pub kind: String,
-    /// Its value when nobody sets it, as TOML; absent if it then says nothing.
+    /// The default value as TOML, if there is one.
     pub default: Option<String>,
-    /// What it means.
+    /// The description.
     pub description: String,
     /// The environment variable that sets it.
     pub variable: Option<String>,
 }
 
-/// Every key there is, each table before its keys.
+/// All keys, each table before its keys.
 #[must_use]
 pub fn reference() -> Vec<KeyDoc> {
     let settings = Key::root().settings();
@@ -46,7 +46,7 @@ fn describe(table: &Key, path: &str, docs: &mut Vec<KeyDoc>) {
         match &key.shape {
             Shape::Table { .. } => describe(key, &path, docs),
             Shape::Names { each, .. } => describe(each, &format!("{path}.<name>"), docs),
-            // Lists inside a list say in their kind what they hold.
+            // Nested lists are described by their kind.
             Shape::List { each, .. } if !path.contains('.') => describe(each, &path, docs),
             _ => {}
         }

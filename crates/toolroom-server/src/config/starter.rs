@@ -2,25 +2,24 @@
 
 use toolroom::policy::Preset;
 
-/// The user's first file: every default written out, and one rule and one limit to be taken as a pattern.
+/// The first user file: common defaults, with a limit and a rule as commented examples.
 #[must_use]
 pub fn starter(preset: Preset) -> String {
     format!(
-        r#"# Settings of Toolroom. `toolroom config show --origin` shows what holds, and why.
+        r#"# Settings of Toolroom. `toolroom config show --origin` shows the values in effect and their origin.
 
 [policy]
-# What runs unasked where no rule decides: careful, balanced or open.
+# What runs without approval where no rule decides: careful, balanced or open.
 preset = "{preset}"
-# A question nobody answers becomes a no after this long.
+# Unanswered approvals are denied after this time.
 approval_expires = "24h"
 
 [redaction]
-# Hide what has the format of a known kind of key, and variables that look like secrets.
+# Redact text in known API key formats, and variables that look like secrets.
 patterns = true
 environment = true
 
-# Tools work in a folder of their own; `workspace`, at the top of this file, names another one. What else they may
-# reach is opened here.
+# Tools work in their own folder; set `workspace` at the top of this file to use another one. Grant more access here.
 #[files]
 #read = ["~/Documents"]
 #write = ["~/notes"]
@@ -28,11 +27,11 @@ environment = true
 #[network]
 #open = ["printer.lan", "localhost:11434"]
 
-# Limits in place of a tool's own.
+# Limits of tools.
 #[tool.lottery]
 #rate = ["3/h", "20/day project"]
 
-# Rules are checked against their examples when they are loaded.
+# Rules; their examples are checked at startup.
 #[[rule]]
 #id = "no-prod-mail"
 #effect = "deny"
@@ -42,7 +41,7 @@ environment = true
     )
 }
 
-/// The first file of a project: it says what may be set, and sets nothing but the preset, if there is to be one.
+/// The first project file: commented examples, and the preset if given.
 #[must_use]
 pub fn project_starter(preset: Option<Preset>) -> String {
     let (mark, preset) = match preset {
@@ -50,7 +49,7 @@ pub fn project_starter(preset: Option<Preset>) -> String {
         None => ("#", Preset::Careful),
     };
     format!(
-        r#"# Settings of this project. Until `toolroom trust` they can only make things stricter:
+        r#"# Settings of this project. Until trusted with `toolroom trust` they may only restrict:
 # a stricter preset, rules that ask or deny, tighter limits.
 
 {mark}[policy]

@@ -1,4 +1,4 @@
-//! What came of a call.
+//! Reports of calls.
 
 use std::sync::Arc;
 
@@ -12,69 +12,69 @@ use super::failure::Failure;
 use super::offer::OfferDocument;
 use super::remedy::remedy;
 
-/// Who reads the document, and so what they could do.
+/// Where the report is read, which decides the hints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Surface {
-    /// Somebody who types.
+    /// The command line.
     Terminal,
-    /// A program that sends requests, and whose answers to this call would be these.
+    /// HTTP, with the answers the client may give.
     Web(&'static [Answer]),
 }
 
-/// What came of a call.
+/// Report of a call.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "CallReport")]
 pub(crate) struct CallDocument {
-    /// How it ended, or that it waits.
+    /// Outcome of the call.
     #[schemars(extend("enum" = ["done", "failed", "denied", "pending", "cancelled"]))]
     outcome: &'static str,
-    /// The call's row in the journal.
+    /// Id of the call.
     call_id: String,
-    /// The tool's full id.
+    /// Id of the tool.
     tool: String,
-    /// What the tool returned.
+    /// Result of the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Value>")]
     result: Option<Arc<Value>>,
-    /// A sentence beside it.
+    /// Message next to the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
-    /// Why there is no result.
+    /// Error, if there is no result.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Failure>,
-    /// How long it took.
+    /// Duration in milliseconds.
     duration_ms: f64,
     /// Whether the result was shortened.
     truncated: bool,
-    /// Where the whole result is, if it was shortened.
+    /// Artifact with the full result, if it was shortened.
     #[serde(skip_serializing_if = "Option::is_none")]
     artifact: Option<String>,
-    /// What the client is asked to do: open an address, show or save a file.
+    /// URLs to open and files to show or save.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     offers: Vec<OfferDocument>,
-    /// The rule that decided whether it may run.
+    /// Rule that decided whether the call may run.
     #[serde(skip_serializing_if = "Option::is_none")]
     rule: Option<String>,
-    /// What it waits for.
+    /// The approval it waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pending: Option<Waiting>,
+    pending: Option<PendingApproval>,
 }
 
-/// What a pending call waits for.
+/// The approval a pending call waits for.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Waiting {
+struct PendingApproval {
     /// Who may answer.
     by: Answerer,
-    /// Why it asks.
+    /// Why approval is needed.
     reason: String,
-    /// When the answer becomes no: microseconds since the Unix epoch.
+    /// When it expires: microseconds since the Unix epoch.
     expires_at: i64,
     /// How to answer.
     hint: String,
 }
 
-impl Waiting {
-    fn of(call: &CallId, pending: &Pending, surface: Surface) -> Self {
+impl PendingApproval {
+    fn new(call: &CallId, pending: &Pending, surface: Surface) -> Self {
         Self {
             by: pending.by,
             reason: pending.reason.clone(),
@@ -84,12 +84,12 @@ impl Waiting {
     }
 }
 
-/// How a parked call gets on.
+/// How to approve and resume a parked call.
 pub(crate) fn what_to_do(call: &CallId, pending: &Pending, surface: Surface) -> String {
     let approve = format!("`toolroom approvals approve {call}`");
     let resume = format!("then run it with `POST /v1/calls/{call}/resume`");
     match (pending.by, surface) {
-        (Answerer::Client, _) => "its client runs it, and sends what came of it".to_owned(),
+        (Answerer::Client, _) => "its client runs it and sends the result".to_owned(),
         (Answerer::Caller, Surface::Terminal) => {
             format!("answer with {approve}, then run it with `toolroom call --resume {call}`")
         }
@@ -99,9 +99,9 @@ pub(crate) fn what_to_do(call: &CallId, pending: &Pending, surface: Surface) -> 
             )
         }
         (Answerer::Caller, Surface::Web([])) => format!(
-            "the operator answers with {approve}, {resume}; a key with the scope `answer` answers its own calls"
+            "the operator approves with {approve}, {resume}; a key with scope `answer` can approve its own calls"
         ),
-        (Answerer::Operator, Surface::Web([])) => format!("the operator answers with {approve}, {resume}"),
+        (Answerer::Operator, Surface::Web([])) => format!("the operator approves with {approve}, {resume}"),
         (_, Surface::Web(answers)) => {
             let answers: Vec<&str> = answers.iter().map(|answer| answer.as_str()).collect();
             format!("answer with `POST /v1/approvals/{call}` ({}), {resume}", answers.join(", "))
@@ -118,7 +118,7 @@ impl CallDocument {
             result: None,
             message: None,
             error: None,
-            // Whole microseconds: more digits would be noise.
+            // Microsecond precision.
             duration_ms: report.duration.as_micros() as f64 / 1000.0,
             truncated: false,
             artifact: None,
@@ -143,7 +143,7 @@ impl CallDocument {
             }
             Outcome::Pending(pending) => {
                 document.message = Some(format!("waits for approval: {}", pending.reason));
-                document.pending = Some(Waiting::of(&report.call_id, pending, surface));
+                document.pending = Some(PendingApproval::new(&report.call_id, pending, surface));
             }
         }
         document

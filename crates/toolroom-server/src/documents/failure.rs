@@ -1,21 +1,21 @@
-//! Why something failed.
+//! Errors of calls.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use toolroom::tool::{ErrorKind, ToolError};
 
-/// Why a call failed.
+/// Error of a call.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Failure {
-    /// One of a closed list.
+    /// Kind of error.
     #[schemars(with = "ErrorKind")]
     pub(crate) kind: &'static str,
-    /// What went wrong, in words that a model may read.
+    /// Message, safe for models.
     pub(crate) message: String,
     /// What to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
-    /// Seconds after which the same may be tried again.
+    /// Seconds until a retry may succeed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) retry_after: Option<f64>,
 }

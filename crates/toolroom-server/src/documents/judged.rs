@@ -1,4 +1,4 @@
-//! How a call is judged before it is made.
+//! How a call would be judged.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,39 +7,39 @@ use toolroom::ledger::Answerer;
 use toolroom::policy::{Finding, Ruling, Tried};
 use toolroom::tool::{Arguments, Capability, Effect, Risk};
 
-/// How a call is judged before it is made.
+/// How a call would be judged.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Judged {
-    /// The tool's full id.
+    /// Id of the tool.
     pub(crate) tool: String,
-    /// What it does to the world.
+    /// Effect class.
     #[schemars(with = "Effect")]
     pub(crate) effect: &'static str,
-    /// What it is able to do.
+    /// Capabilities.
     #[schemars(with = "Vec<Capability>")]
     pub(crate) capabilities: Vec<&'static str>,
-    /// How much harm a wrong call can do.
+    /// Risk.
     #[schemars(with = "Risk")]
     pub(crate) risk: &'static str,
-    /// The arguments with which it would run.
+    /// Validated arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) arguments: Option<Arguments>,
-    /// What is wrong with the arguments.
+    /// Problem with the arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) problem: Option<String>,
-    /// Whether it would run.
+    /// Verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ruling: Option<Ruling>,
     /// The rule that decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) rule: Option<String>,
-    /// Why.
+    /// Reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
-    /// Who may answer, if it asks.
+    /// Who may approve, if approval is needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) by: Option<Answerer>,
-    /// Every rule, and what came of it.
+    /// Every rule with its result.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) tried: Vec<Tried>,
 }
@@ -78,8 +78,7 @@ impl Judged {
     }
 }
 
-/// Switches and the tool's own judgement come beside the policy: where one of them decided, it beat the rule that
-/// would have.
+/// Adds a decision made outside the policy, by a switch or the tool itself, and marks the rule it overrides.
 fn decide_by(tried: &mut Vec<Tried>, rule: &str, effect: Ruling) {
     if tried.iter().any(|tried| tried.rule == rule) {
         return;

@@ -1,4 +1,4 @@
-//! Keys, without what makes them keys; and a new one, with it.
+//! API keys and tokens.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,32 +8,32 @@ use toolroom_store::KeyRecord;
 
 use crate::identity::{Environment, Permission, holds};
 
-/// A key, as it is listed.
+/// An API key, without its secret.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Key")]
 pub(crate) struct KeyDocument {
-    /// Its id, which is no secret.
+    /// Key id (not secret).
     id: String,
-    /// Whose key it is.
+    /// Project of the key.
     project: ProjectId,
-    /// What people call it.
+    /// Name.
     name: String,
-    /// What it is for.
+    /// Environment.
     #[schemars(with = "Environment")]
     environment: String,
-    /// How it begins, and its last four characters.
+    /// Prefix and last four characters.
     hint: String,
-    /// What it may do.
+    /// Scopes.
     #[schemars(with = "Vec<Permission>")]
     scopes: Vec<String>,
-    /// The web pages that may use it; none, if empty.
+    /// Web origins that may use it; none if empty.
     origins: Vec<String>,
-    /// When it was made: microseconds since the Unix epoch.
+    /// Creation time: microseconds since the Unix epoch.
     created_at: Timestamp,
-    /// From when on it no longer holds.
+    /// Expiry time.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<Timestamp>,
-    /// Whether it still holds.
+    /// Whether it is valid.
     holds: bool,
 }
 
@@ -54,26 +54,26 @@ impl KeyDocument {
     }
 }
 
-/// A key that was just made.
+/// A new API key.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "NewKey")]
 pub(crate) struct MadeKey {
-    /// The whole key. It is told this once.
+    /// The key. Shown only once.
     pub(crate) key: String,
-    /// What is kept of it.
+    /// Its metadata.
     #[serde(flatten)]
     pub(crate) kept: KeyDocument,
-    /// The key whose place it takes.
+    /// The key it replaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) replaces: Option<String>,
 }
 
-/// A token that was just made.
+/// A new token.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Token")]
 pub(crate) struct MadeToken {
-    /// The token. It is told this once.
+    /// The token. Shown only once.
     pub(crate) token: String,
-    /// From when on it no longer holds: microseconds since the Unix epoch.
+    /// Expiry time: microseconds since the Unix epoch.
     pub(crate) expires_at: Timestamp,
 }

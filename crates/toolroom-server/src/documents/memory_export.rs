@@ -1,8 +1,8 @@
-//! What is remembered, as Markdown.
+//! Memories as Markdown.
 
 use toolroom::memory::{Category, Memory};
 
-/// The sections in the order in which a prompt has them.
+/// Sections, in the order of the system prompt.
 const SECTIONS: [(Category, &str); 4] = [
     (Category::General, "Memories"),
     (Category::Preference, "Preferences"),
@@ -10,7 +10,7 @@ const SECTIONS: [(Category, &str); 4] = [
     (Category::Error, "Known issues"),
 ];
 
-/// One section for each category that has something, and one item for each memory.
+/// One section per non-empty category, one item per memory.
 pub(crate) fn memories_as_markdown(memories: &[Memory]) -> String {
     let mut text = "# Memory\n".to_owned();
     for (category, title) in SECTIONS {
@@ -23,7 +23,7 @@ pub(crate) fn memories_as_markdown(memories: &[Memory]) -> String {
     text.trim_end().to_owned()
 }
 
-/// Further lines stand inside the item, so that none of them passes for a section.
+/// Further lines are indented, so that none becomes a heading.
 fn item(memory: &Memory) -> String {
     let mut notes = Vec::new();
     if memory.hits > 1 {

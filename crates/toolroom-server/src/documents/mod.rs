@@ -1,4 +1,4 @@
-//! Documents: how things look in JSON, the same on the command line and over HTTP.
+//! JSON documents shared by the command line and HTTP.
 
 mod call;
 mod failure;
@@ -27,6 +27,6 @@ pub(crate) use question::{
 pub(crate) use remedy::remedy;
 pub(crate) use run::{EventDocument, SnapshotDocument, StreamedEvent};
 pub(crate) use switch::{FeatureDocument, FeatureState, ToggleState, features};
-pub(crate) use tool::{NoToggle, ToolDocument, toggle_name};
+pub(crate) use tool::{ToggleNameError, ToolDocument, toggle_name};
 pub(crate) use vendor::{ListedModel, ListedVendor, ModelsDocument};
 pub(crate) use whole_number::whole_number;

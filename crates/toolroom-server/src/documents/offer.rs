@@ -1,16 +1,16 @@
-//! What a client is asked to do.
+//! Offers of a tool to its client: URLs to open, files to show or save.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use toolroom::tool::Offer;
 
-/// What a client is asked to do, and where the file is that it is about.
+/// A URL to open, or a file to show or save.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Offer")]
 pub(crate) struct OfferDocument {
     #[serde(flatten)]
     offer: Offer,
-    /// Where the content of the file is, on this server.
+    /// Path of the file content on this server.
     #[serde(skip_serializing_if = "Option::is_none")]
     href: Option<String>,
 }
@@ -24,7 +24,7 @@ impl OfferDocument {
     }
 }
 
-/// A text as it may stand in an address and behind `filename*=`: letters, digits and four marks stay what they are.
+/// Percent-encodes a text for URLs and `filename*=`.
 pub(crate) fn percent_encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -36,7 +36,7 @@ pub(crate) fn percent_encoded(text: &str) -> String {
     encoded
 }
 
-/// An offer in one line, for somebody who reads along at a terminal.
+/// An offer as a line of text.
 pub(crate) fn told(offer: &Offer) -> String {
     match offer {
         Offer::OpenUrl { url } => format!("offers to open {url}"),

@@ -1,4 +1,4 @@
-//! Parked calls, and what was said to them.
+//! Parked calls and their answers.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use toolroom::ledger::{
     Answer, Answerer, CallId, Question, QuestionState, StandingAnswer, UnreadableQuestion,
 };
 
-/// How a question stands now; an expiry may not have been written down yet.
+/// Current state of a question, including an expiry that is not stored yet.
 pub(crate) fn state(question: &Question, now: Timestamp) -> QuestionState {
     match question.state {
         QuestionState::Waiting | QuestionState::Granted if question.is_late(now) => QuestionState::Expired,
@@ -19,62 +19,62 @@ pub(crate) fn state(question: &Question, now: Timestamp) -> QuestionState {
     }
 }
 
-/// How it stands now, in a sentence for whoever comes too late to answer.
+/// Why a question cannot be answered any more.
 pub(crate) fn standing(question: &Question, now: Timestamp) -> String {
     let call = &question.record.id;
     let answered = || match (question.answer, question.answered_by) {
         (Some(answer), Some(by)) => format!("{}, by the {}", answer.as_str(), by.as_str()),
-        _ => "by somebody".to_owned(),
+        _ => "elsewhere".to_owned(),
     };
     match (state(question, now), &question.replaced_by) {
         (QuestionState::Waiting, _) if question.waits_for_client() => {
-            format!("`{call}` waits for the client that runs it")
+            format!("`{call}` waits for its client to run it")
         }
-        (QuestionState::Waiting, _) => format!("`{call}` waits for an answer"),
+        (QuestionState::Waiting, _) => format!("`{call}` waits for approval"),
         (QuestionState::Refused, Some(by)) => {
-            format!("the arguments of `{call}` were edited; `{by}` takes its place")
+            format!("the arguments of `{call}` were edited; replaced by `{by}`")
         }
         (QuestionState::Granted | QuestionState::Refused, _) => {
             format!("`{call}` was answered already: {}", answered())
         }
         (QuestionState::Used, _) => format!("`{call}` was answered already, and has begun"),
-        (QuestionState::Expired, _) => format!("`{call}` was not answered, or not run, in time"),
-        (QuestionState::Void, _) => format!("the approval of `{call}` no longer holds"),
+        (QuestionState::Expired, _) => format!("`{call}` expired before it was answered or run"),
+        (QuestionState::Void, _) => format!("the approval of `{call}` is no longer valid"),
     }
 }
 
-/// A question.
+/// A parked call that needs approval.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Question")]
 pub(crate) struct QuestionDocument {
     /// The parked call.
     call_id: CallId,
-    /// The tool's full id.
+    /// Id of the tool.
     tool: String,
-    /// How it stands.
+    /// State.
     state: QuestionState,
-    /// Who has to answer.
+    /// Who may answer.
     by: Answerer,
-    /// The rule that asks.
+    /// Rule that requires approval.
     rule: Option<String>,
-    /// Why it is asked.
+    /// Reason.
     reason: String,
-    /// Where the call came in.
+    /// Interface the call came through.
     entrance: String,
-    /// When it was asked: microseconds since the Unix epoch.
+    /// Time of the call: microseconds since the Unix epoch.
     asked_at: Timestamp,
-    /// From when on the answer is no.
+    /// Expiry time.
     expires_at: Timestamp,
-    /// What was said.
+    /// The answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<Answer>,
-    /// As whom it was said.
+    /// Role of the responder.
     #[serde(skip_serializing_if = "Option::is_none")]
     answered_by: Option<Answerer>,
-    /// The call that took its place, if the arguments were edited.
+    /// The call that replaced it, if the arguments were edited.
     #[serde(skip_serializing_if = "Option::is_none")]
     replaced_by: Option<CallId>,
-    /// The exact ones where the question is shown, those of the journal in lists.
+    /// Exact arguments of a single question; redacted ones in lists.
     pub(crate) arguments: Value,
 }
 
@@ -98,17 +98,17 @@ impl QuestionDocument {
     }
 }
 
-/// One of a list of questions.
+/// An entry in a list of questions.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum ListedQuestion {
-    /// One that can be read.
+    /// A readable question.
     Question(Box<QuestionDocument>),
-    /// One that cannot.
+    /// An unreadable question.
     Unreadable {
         /// The parked call.
         call_id: CallId,
-        /// Why not, and what to do.
+        /// Error and what to do.
         error: String,
     },
 }
@@ -130,38 +130,38 @@ impl ListedQuestion {
     }
 }
 
-/// What is told of a question that cannot be read, and what to do about it.
+/// The error for an unreadable question.
 pub(crate) fn why_unreadable(unreadable: &UnreadableQuestion) -> String {
     let UnreadableQuestion { call, error } = unreadable;
     let why = anyhow::Error::from(error.clone());
     format!(
-        "{call} waits, but cannot be read: {why:#}; answer it with the Toolroom that wrote it, or let its time pass"
+        "{call} waits, but cannot be read: {why:#}; answer it with the Toolroom that wrote it, or let it expire"
     )
 }
 
-/// An answer that was taken.
+/// A recorded answer.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "GivenAnswer")]
 pub(crate) struct AnswerDocument {
-    /// The call it is about.
+    /// Id of the call.
     pub(crate) call_id: CallId,
-    /// What was said.
+    /// The answer.
     pub(crate) answer: Answer,
-    /// What stands from now on, if the answer is for more than this call.
+    /// The standing answer, if it applies to later calls.
     pub(crate) standing: Option<StandingAnswer>,
-    /// How many past calls that would have decided.
+    /// How many past calls it would have decided.
     pub(crate) reach: Option<ReachDocument>,
-    /// The rule that still asks about calls like this one.
+    /// The rule that still requires approval of calls like this one.
     pub(crate) still_asks: Option<Cow<'static, str>>,
 }
 
-/// How far an answer reaches.
+/// Reach of a standing answer.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AnswerCoverage")]
 pub(crate) struct ReachDocument {
-    /// So many of them it would have decided.
+    /// Past calls it would have decided.
     matched: usize,
-    /// So many past calls of the tool were looked at.
+    /// Past calls of the tool that were checked.
     of: usize,
 }
 
@@ -171,7 +171,7 @@ impl ReachDocument {
     }
 }
 
-/// Arguments that were put in the place of others.
+/// Edited arguments of a parked call.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "EditedCall")]
 pub(crate) struct EditDocument {
@@ -179,8 +179,8 @@ pub(crate) struct EditDocument {
     pub(crate) call_id: CallId,
     /// `edit`.
     pub(crate) answer: Answer,
-    /// The call that takes its place.
+    /// The call that replaces it.
     pub(crate) replaced_by: CallId,
-    /// Who has to answer that one, if whoever edited may not.
+    /// Who must approve the new call, if the editor may not.
     pub(crate) waits_for: Option<Answerer>,
 }

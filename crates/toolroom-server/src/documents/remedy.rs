@@ -1,8 +1,8 @@
-//! What to type so that a tool is available again.
+//! How to enable a tool.
 
 use toolroom::catalog::Unavailable;
 
-/// The command that undoes it.
+/// The command or flag that enables the tool.
 pub(crate) fn remedy(off: &Unavailable) -> String {
     match off {
         Unavailable::Tool { name } => format!("switch it on with `toolroom tools enable {name}`"),

@@ -1,4 +1,4 @@
-//! Runs as they are watched.
+//! Events of runs.
 
 use std::borrow::Cow;
 
@@ -11,28 +11,28 @@ use toolroom::tool::Offer;
 
 use super::OfferDocument;
 
-/// What a watcher of a run is sent.
+/// An item of an event stream.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum StreamedEvent<'a> {
-    /// Something that happened.
+    /// An event.
     Event(EventDocument<'a>),
-    /// What an answer said so far, for somebody who has missed pieces of it.
+    /// The answer so far, for a subscriber that missed events.
     Snapshot(SnapshotDocument<'a>),
 }
 
-/// The words of an answer so far.
+/// The answer so far.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "snapshot")]
 #[schemars(rename = "Snapshot")]
 pub(crate) struct SnapshotDocument<'a> {
-    /// The answer.
+    /// Text of the answer.
     pub(crate) text: &'a str,
-    /// The thoughts.
+    /// Reasoning.
     pub(crate) reasoning: &'a str,
 }
 
-/// An event with the addresses of the files that it offers.
+/// An event, with links to offered files.
 #[derive(Debug)]
 pub(crate) struct EventDocument<'a>(pub(crate) &'a NumberedEvent);
 
@@ -46,8 +46,8 @@ impl Serialize for EventDocument<'_> {
             return self.0.serialize(serializer);
         }
         let mut event = serde_json::to_value(self.0).map_err(S::Error::custom)?;
-        if let Some(told) = event.get_mut("offers") {
-            *told = json!(offers.iter().map(OfferDocument::of).collect::<Vec<_>>());
+        if let Some(field) = event.get_mut("offers") {
+            *field = json!(offers.iter().map(OfferDocument::of).collect::<Vec<_>>());
         }
         event.serialize(serializer)
     }

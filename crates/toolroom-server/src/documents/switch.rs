@@ -1,4 +1,4 @@
-//! Features that gate several tools at once, and toggles of single tools.
+//! Feature switches and tool toggles.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,17 +10,17 @@ use toolroom::scope::ProjectId;
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Feature")]
 pub(crate) struct FeatureDocument {
-    /// Its name.
+    /// Name.
     pub(crate) feature: &'static str,
-    /// Whether it is on.
+    /// State.
     pub(crate) state: SwitchState,
-    /// What it is about.
+    /// Description.
     pub(crate) description: &'static str,
-    /// The tools that hang on it, by id.
+    /// Ids of its tools.
     pub(crate) tools: Vec<String>,
 }
 
-/// Every feature of a project.
+/// All features of a project.
 pub(crate) async fn features(
     room: &Toolroom,
     project: &ProjectId,
@@ -41,20 +41,20 @@ pub(crate) async fn features(
     Ok(features.collect())
 }
 
-/// A feature that was switched.
+/// The switch of a feature.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct FeatureState {
-    /// Its name.
+    /// Name.
     pub(crate) feature: &'static str,
-    /// What it is now; absent where nobody says, and its default counts.
+    /// New state; absent if reset to the default.
     pub(crate) state: Option<SwitchState>,
 }
 
-/// A tool that was switched.
+/// The toggle of a tool.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ToggleState {
-    /// The name that is switched: that of the tool, or of its family.
+    /// Name of the tool or its family.
     pub(crate) toggle: String,
-    /// What it is now; absent where nobody says, and its default counts.
+    /// New state; absent if reset to the default.
     pub(crate) state: Option<SwitchState>,
 }

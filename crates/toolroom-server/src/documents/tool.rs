@@ -1,4 +1,4 @@
-//! One tool with all that is known of it.
+//! Tool definitions.
 
 use std::sync::Arc;
 
@@ -8,18 +8,18 @@ use toolroom::catalog::{Catalog, Entry, NotFound, ToggleError};
 use toolroom::scope::ProjectId;
 use toolroom::tool::ToolSpec;
 
-/// A tool: its definition, with the limits that hold here.
+/// A tool definition with the limits in effect.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Tool")]
 pub(crate) struct ToolDocument {
-    /// What it is, with what the operator made of its own limits.
+    /// The definition, with configured limits.
     #[serde(flatten)]
     spec: ToolSpec,
-    /// Whether it is on.
+    /// Whether the tool is switched on.
     enabled: bool,
-    /// Changes with the definition.
+    /// Hash of the definition.
     definition_hash: Arc<str>,
-    /// Patterns of the schema that are not held against arguments.
+    /// Schema patterns that are not enforced.
     patterns_not_enforced: Vec<String>,
 }
 
@@ -40,22 +40,26 @@ impl ToolDocument {
     }
 }
 
-/// Why there is nothing to switch.
+/// Why a tool has no toggle.
 #[derive(Debug)]
-pub(crate) enum NoToggle {
-    /// No tool has that name.
+pub(crate) enum ToggleNameError {
+    /// Unknown tool.
     Unknown(NotFound),
-    /// Only its feature is switched.
+    /// Only its feature can be switched.
     FeatureOnly(ToggleError),
 }
 
-/// What is switched when a tool is: its own toggle, or that of its family, which may also be named itself.
-pub(crate) fn toggle_name(catalog: &Catalog, project: &ProjectId, name: &str) -> Result<String, NoToggle> {
+/// The toggle of a tool or family: its own, or that of its family.
+pub(crate) fn toggle_name(
+    catalog: &Catalog,
+    project: &ProjectId,
+    name: &str,
+) -> Result<String, ToggleNameError> {
     let is_family =
         |entry: &Arc<Entry>| entry.spec().family.as_ref().is_some_and(|family| family.name == name);
     if catalog.list(project).iter().any(is_family) {
         return Ok(name.to_owned());
     }
-    let entry = catalog.find(project, name).map_err(NoToggle::Unknown)?;
-    entry.toggle().map(str::to_owned).map_err(NoToggle::FeatureOnly)
+    let entry = catalog.find(project, name).map_err(ToggleNameError::Unknown)?;
+    entry.toggle().map(str::to_owned).map_err(ToggleNameError::FeatureOnly)
 }

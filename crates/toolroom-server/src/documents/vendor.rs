@@ -1,4 +1,4 @@
-//! Vendors of models, where their keys come from, and their models.
+//! Model vendors and their models.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,74 +8,74 @@ use toolroom_models::vendor::{Known, KnownModel, ModelName, WireKind, known_mode
 
 use crate::config::Config;
 
-/// Who can be asked.
+/// Configured models.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Models")]
 pub(crate) struct ModelsDocument<'a> {
-    /// Who is asked where nobody says otherwise.
+    /// Default model.
     #[schemars(with = "Option<String>")]
     pub(crate) model: Option<ModelName>,
-    /// Who is asked next where one fails, in order.
+    /// The configured chain of models, in order.
     #[schemars(with = "Vec<String>")]
     pub(crate) chain: Vec<ModelName>,
-    /// The vendors.
+    /// Vendors.
     pub(crate) vendors: Vec<ListedVendor<'a>>,
 }
 
 impl<'a> ModelsDocument<'a> {
-    /// With `all`, vendors that are not set up are there too.
+    /// `all` includes vendors that are not configured.
     pub(crate) fn of(config: &Config, directory: &'a Directory, all: bool) -> Self {
         let chain = config.model.clone().unwrap_or_default().0;
-        let model = chain.first().cloned().or_else(|| directory.usual());
+        let model = chain.first().cloned().or_else(|| directory.default_model());
         let vendors = directory.vendors().iter().filter(|vendor| all || vendor.is_configured());
         Self { model, chain, vendors: vendors.map(ListedVendor::of).collect() }
     }
 }
 
-/// A vendor, as it is listed.
+/// A model vendor.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Vendor")]
 pub(crate) struct ListedVendor<'a> {
-    /// Its name in the configuration.
+    /// Name in the configuration.
     pub(crate) name: &'a str,
-    /// What people call it.
+    /// Display name.
     pub(crate) title: &'a str,
-    /// Whether it is set up.
+    /// Whether it is configured.
     pub(crate) configured: bool,
     /// Whether its models run on this machine.
     pub(crate) local: bool,
-    /// How it is spoken to.
+    /// Protocol.
     pub(crate) wire: Option<&'static str>,
-    /// Where it is.
+    /// Base URL.
     pub(crate) base_url: Option<String>,
-    /// Where its key comes from.
+    /// Source of the API key.
     pub(crate) key_from: Option<&'a str>,
-    /// Why it cannot be asked.
+    /// Why it cannot be used.
     pub(crate) problem: Option<String>,
-    /// Which of its models is asked where nobody says otherwise.
+    /// Its default model.
     #[schemars(with = "Option<String>")]
     pub(crate) model: Option<ModelName>,
-    /// What is known about its models.
+    /// Known models.
     pub(crate) models: Vec<ListedModel<'a>>,
 }
 
-/// What is known about a model, with prices in dollars per million tokens.
+/// A model, with prices in US dollars per million tokens.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Model")]
 pub(crate) struct ListedModel<'a> {
-    /// Its name.
+    /// Name.
     pub(crate) name: &'a str,
-    /// Tokens it reads.
+    /// Context window in tokens.
     pub(crate) window: u64,
-    /// Tokens it writes at most.
+    /// Maximum output tokens.
     pub(crate) max_output: Option<u32>,
-    /// What it costs.
+    /// Price.
     pub(crate) price: Option<Price>,
-    /// Whether it calls tools.
+    /// Whether it supports tools.
     pub(crate) tools: bool,
-    /// Whether it sees images.
+    /// Whether it supports images.
     pub(crate) images: bool,
-    /// Whether it thinks first.
+    /// Whether it is a reasoning model.
     pub(crate) reasoning: bool,
 }
 
@@ -90,8 +90,8 @@ impl<'a> ListedVendor<'a> {
             wire: vendor.wire().map(WireKind::as_str),
             base_url: vendor.base_url().map(|url| url.to_string()),
             key_from: vendor.key_from(),
-            problem: vendor.problem().map(|problem| told(&problem)),
-            model: vendor.usual(),
+            problem: vendor.problem().map(|problem| with_causes(&problem)),
+            model: vendor.default_model(),
             models: known.map(ListedModel::of).collect(),
         }
     }
@@ -105,7 +105,7 @@ impl<'a> ListedModel<'a> {
     }
 }
 
-fn told(error: &dyn std::error::Error) -> String {
+fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |&source| source.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

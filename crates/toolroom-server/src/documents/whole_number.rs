@@ -1,16 +1,16 @@
-//! Whole numbers as JSON has them: `60.0` is one, too.
+//! Deserializes whole numbers, including `60.0`.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use serde_json::Number;
 
-/// A whole number, or nothing.
+/// Deserializes an optional whole number.
 pub(crate) fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let Some(number) = Option::<Number>::deserialize(deserializer)? else { return Ok(None) };
-    // A float without a fraction is written as digits alone.
+    // A float without a fraction prints as digits.
     let written = || number.as_f64().and_then(|float| float.to_string().parse().ok());
     let whole = number.as_u64().or_else(written);
-    whole.map(Some).ok_or_else(|| Error::custom(format!("`{number}` is no whole number from 0 on")))
+    whole.map(Some).ok_or_else(|| Error::custom(format!("`{number}` is not a whole number of 0 or more")))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What may be entered of a server, whoever enters it: by hand, from files of others, from a document.
+//! Validation of servers' entries, wherever they come from: the command line, imported files, documents.
 
 use std::borrow::Cow;
 
@@ -7,38 +7,38 @@ use toolroom::redact::Redactor;
 use toolroom_host::environment::is_secret_variable;
 use toolroom_host::net::{Url, check_header};
 use toolroom_host::process::Variables;
-use toolroom_tools::mcp::{is_overheard, named_secret, names_secret};
+use toolroom_tools::mcp::{is_unencrypted, named_secret, names_secret};
 
 use crate::spelled_out::visible;
 
-/// An address that can be asked, without a password in it.
+/// A valid URL without a password or a secret.
 pub(crate) fn checked_url(text: &str) -> Result<String, String> {
-    let url = Url::parse(text).map_err(|error| format!("the address cannot be used: {error}"))?;
+    let url = Url::parse(text).map_err(|error| format!("invalid URL: {error}"))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(format!("an address begins with `https://`; `{}` is another kind", url.scheme()));
+        return Err(format!("unsupported URL scheme `{}`; use `https` or `http`", url.scheme()));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("the address holds a password; send it with `--header` and a secret".to_owned());
+        return Err("the URL contains a password; use `--header` with a secret".to_owned());
     }
     if let Some((name, _)) = url.query_pairs().find(|(name, value)| is_unnamed_secret(name, value)) {
         return Err(format!(
-            "`{name}` in the address looks like a secret, and would be seen by everybody here; keep it with `toolroom \
-             secrets set NAME` and write `{name}=secret:NAME`, or send it with `--header`",
+            "`{name}` in the URL looks like a secret, which others could read; store it with `toolroom secrets set NAME` and \
+             write `{name}=secret:NAME`, or use `--header`",
             name = visible(&name)
         ));
     }
     Ok(url.into())
 }
 
-/// An address with other values in its query, where `other` says one for a name and a value.
+/// Replaces values in the query of a URL. `replace` returns the new value for a name and a value.
 pub(crate) fn with_query_values(
     address: &str,
-    mut other: impl FnMut(&str, &str) -> Option<String>,
+    mut replace: impl FnMut(&str, &str) -> Option<String>,
 ) -> String {
     let Ok(mut url) = Url::parse(address) else { return address.to_owned() };
     let mut is_changed = false;
     let mut pair = |(name, value): (Cow<'_, str>, Cow<'_, str>)| {
-        let new = other(&name, &value);
+        let new = replace(&name, &value);
         is_changed |= new.is_some();
         (name.into_owned(), new.unwrap_or_else(|| value.into_owned()))
     };
@@ -47,11 +47,11 @@ pub(crate) fn with_query_values(
         return address.to_owned();
     }
     url.query_pairs_mut().clear().extend_pairs(pairs);
-    // A person reads it.
+    // Keeps references readable.
     String::from(url).replace("=secret%3A", "=secret:")
 }
 
-/// The first argument that looks like a secret, by its own form or by the flag before it.
+/// The first argument that looks like a secret, by its form or by the flag before it.
 pub(crate) fn secret_argument(arguments: &[String]) -> Option<usize> {
     let mut flag = "";
     arguments.iter().position(|argument| {
@@ -68,24 +68,24 @@ pub(crate) fn secret_argument(arguments: &[String]) -> Option<usize> {
     })
 }
 
-/// What is to be said of a program with secrets among its arguments, if there are any.
-pub(crate) fn seen_by_all(transport: &Transport) -> Option<&'static str> {
+/// A warning about a program with secrets among its arguments.
+pub(crate) fn process_list_warning(transport: &Transport) -> Option<&'static str> {
     let Transport::Stdio(program) = transport else { return None };
     program.arguments.iter().any(|argument| names_secret(argument)).then_some(
-        "a secret among the arguments is seen by every user of this machine in the list of processes while the server \
-         runs; if the server takes it from a variable, give it with `--env NAME=secret:SECRET`",
+        "every user of this machine can read the secret in its arguments from the process list while the server runs; if \
+         it accepts a variable, use `--env NAME=secret:SECRET`",
     )
 }
 
-/// A single word of letters and digits that is as long as this may be a key, whatever it is called.
+/// Words of at least this length with letters and digits may be keys.
 const KEY_CHARS: usize = 16;
 
-/// Whether a value has to stay secret: by its name, or by its own form.
+/// Whether a value is secret, by its name or by its form.
 pub(crate) fn is_secret(name: &str, value: &str) -> bool {
     is_secret_variable(name, value) || Redactor::default().redact_text(value) != value
 }
 
-/// The same where `secret:NAME` stands for a secret: among arguments, and in the query of an address.
+/// Like [`is_secret`], but a reference `secret:NAME` is not secret.
 pub(crate) fn is_unnamed_secret(name: &str, value: &str) -> bool {
     match named_secret(value) {
         Some((before, _)) => is_secret("", before),
@@ -93,8 +93,8 @@ pub(crate) fn is_unnamed_secret(name: &str, value: &str) -> bool {
     }
 }
 
-/// Whether a value is one that everybody may see: neither its name nor its form is that of a secret, and it does not look
-/// like a key of a kind that nobody knows.
+/// Whether a value is harmless: neither its name nor its form is that of a secret, and it does not look like a key of an
+/// unknown format.
 pub(crate) fn is_plain(name: &str, value: &str) -> bool {
     let has_password = value.split_once("://").is_some_and(|(_, rest)| {
         rest.split(['/', '?', '#']).next().is_some_and(|authority| authority.contains('@'))
@@ -107,34 +107,33 @@ pub(crate) fn is_plain(name: &str, value: &str) -> bool {
     !is_secret(name, value) && !has_password && !is_like_key
 }
 
-/// Headers that can be sent: one that cannot is refused now, and not with every request. What a secret holds is not known
-/// here.
+/// Rejects invalid headers now instead of with every request. The values of secrets are not checked.
 pub(crate) fn check_headers(address: &AddressEntry) -> Result<(), String> {
     address.headers.iter().try_for_each(|(name, value)| {
-        let told = match value {
+        let text = match value {
             EntryValue::Plain(value) => value.clone(),
             EntryValue::Secret(_) => String::new(),
             EntryValue::Around { before, after, .. } => format!("{before}{after}"),
         };
-        check_header(name, &told).map_err(|error| error.to_string())
+        check_header(name, &text).map_err(|error| error.to_string())
     })
 }
 
-/// Whether what is secret would go over a way that others can listen to.
-pub(crate) fn check_way(address: &AddressEntry) -> Result<(), String> {
+/// Rejects secrets over a connection without encryption.
+pub(crate) fn check_encryption(address: &AddressEntry) -> Result<(), String> {
     let has_secret = address.headers.values().any(|value| !matches!(value, EntryValue::Plain(_)))
         || Url::parse(&address.url).is_ok_and(|url| url.query_pairs().any(|(_, value)| names_secret(&value)));
-    match has_secret && is_overheard(address) {
+    match has_secret && is_unencrypted(address) {
         false => Ok(()),
         true => Err(
-            "others can listen to what goes over `http://`, secrets among it; write `https://`, or `--internal` if the \
-             server is inside your network"
+            "secrets would be sent unencrypted over `http://`; use `https://`, or `--internal` if the server is inside your \
+             network"
                 .to_owned(),
         ),
     }
 }
 
-/// Variables that a program may have: those that change which code it runs are refused now, and not when it starts.
+/// Rejects environment variables that change which code a program runs.
 pub(crate) fn check_variables<'a>(names: impl IntoIterator<Item = &'a String>) -> Result<(), String> {
     names
         .into_iter()
@@ -146,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn harmless_values_are_plain_and_others_are_not() {
+    fn harmless_values_are_plain_and_secrets_and_keys_are_not() {
         for (key, value) in [
             ("AWS_REGION", "us-east-1"),
             ("TOOLSETS", "repos,issues"),
@@ -169,9 +168,9 @@ mod tests {
     }
 
     #[test]
-    fn naming_a_secret_hides_nothing_that_stands_before_it() {
+    fn a_reference_does_not_hide_a_secret_before_it() {
         assert!(!is_unnamed_secret("key", "secret:KEY") && !is_unnamed_secret("", "--key=secret:KEY"));
         assert!(is_unnamed_secret("x", "ghp_0123456789abcdefghijklmnopqrstuvwxyz=secret:KEY"));
-        assert!(is_secret("Authorization", "abcdefgh12345678=secret:KEY"), "a header is sent as it is");
+        assert!(is_secret("Authorization", "abcdefgh12345678=secret:KEY"), "headers have no references");
     }
 }

@@ -1,4 +1,4 @@
-//! Other servers' tools: the gateway of `toolroom-tools`, joined to the vault and to where programs run here.
+//! MCP servers: the gateway of `toolroom-tools`, with the vault and the workspace.
 
 mod check;
 mod entries;
@@ -20,21 +20,23 @@ use toolroom_host::folders::Folders;
 use toolroom_host::net::{EgressRule, Http};
 use toolroom_host::process::Supervisor;
 use toolroom_store::Store;
-use toolroom_tools::mcp::oauth::{Known, OAuthDoor, Site};
-use toolroom_tools::mcp::{Door, Gateway, Grounds, McpError, Safe, Surroundings};
+use toolroom_tools::mcp::oauth::{OAuthClientConfig, OAuthCredentials, ServerAddress};
+use toolroom_tools::mcp::{
+    Credentials, Gateway, GatewayServices, LaunchEnvironment, McpError, ServerSecrets,
+};
 
-use self::grants::KeptGrants;
+use self::grants::VaultGrant;
 use crate::vault::Vault;
 
 pub(crate) use self::check::{
-    check_headers, check_variables, check_way, checked_url, is_plain, is_secret, is_unnamed_secret,
-    secret_argument, seen_by_all, with_query_values,
+    check_encryption, check_headers, check_variables, checked_url, is_plain, is_secret, is_unnamed_secret,
+    process_list_warning, secret_argument, with_query_values,
 };
 pub(crate) use self::entries::{entry, forget, is_same_server};
-pub(crate) use self::grants::{forget_grants, secrets_of};
+pub(crate) use self::grants::{forget_grants, secret_prefix};
 pub(crate) use self::stored::StoredSecrets;
 
-/// Other servers, whose programs run where commands do. Starts nothing.
+/// The gateway of the owner's project. Starts nothing.
 pub(crate) fn gateway(
     folders: &Folders,
     files: &Projects,
@@ -45,7 +47,7 @@ pub(crate) fn gateway(
     disk_bytes: u64,
 ) -> Gateway {
     let workspace = files.workspace(LOCAL_PROJECT);
-    let grounds = Grounds {
+    let launch_environment = LaunchEnvironment {
         workspace: workspace.path().to_owned(),
         programs_read: workspace.programs_read().to_vec(),
         hidden: vec![folders.config.clone(), folders.data.clone()],
@@ -53,70 +55,71 @@ pub(crate) fn gateway(
         disk_bytes,
         openings: openings.to_vec(),
     };
-    let around = Surroundings {
-        kept: Arc::new(store.clone()),
-        safe: Arc::new(Safekeeping::new(vault, folders)),
+    let services = GatewayServices {
+        store: Arc::new(store.clone()),
+        secrets: Arc::new(VaultSecrets::new(vault, folders)),
         supervisor: Supervisor::new(environment::own_program()),
-        grounds,
+        launch_environment,
         clock: Arc::new(SystemClock),
         catalog: Arc::downgrade(catalog),
     };
-    Gateway::new(ProjectId::default(), around)
+    Gateway::new(ProjectId::default(), services)
 }
 
-/// Where the folders of servers are, below the data folder.
+/// Parent of the servers' folders in the data folder.
 pub(crate) const SERVERS: &str = "mcp";
 
-/// The folder of one server, with the home of its programs in it.
+/// The folder of a server. It contains the home folder of its programs.
 pub(crate) fn folder_of(folders: &Folders, server: &str) -> PathBuf {
     folders.data.join(SERVERS).join(server)
 }
 
-/// The vault, as servers may use it.
-pub(crate) struct Safekeeping {
+/// Secrets and credentials of servers, from the vault.
+pub(crate) struct VaultSecrets {
     vault: Arc<Vault>,
     folders: Folders,
 }
 
-impl Safekeeping {
+impl VaultSecrets {
     pub(crate) fn new(vault: &Arc<Vault>, folders: &Folders) -> Self {
         Self { vault: Arc::clone(vault), folders: folders.clone() }
     }
 
-    /// The credentials of a server over HTTP.
-    pub(crate) async fn credentials(
+    /// The OAuth credentials of a server over HTTP.
+    pub(crate) async fn oauth_credentials(
         &self,
         project: &ProjectId,
         server: &ServerRecord,
         http: Arc<dyn Http>,
-        known: Known,
-    ) -> Result<OAuthDoor, McpError> {
-        let site = match &server.transport {
+        client: OAuthClientConfig,
+    ) -> Result<OAuthCredentials, McpError> {
+        let address = match &server.transport {
             Transport::Http(address) | Transport::Sse(address) => {
-                Site { url: address.url.clone(), is_internal: address.is_internal }
+                ServerAddress { url: address.url.clone(), is_internal: address.is_internal }
             }
-            Transport::Stdio(_) => Site { url: String::new(), is_internal: false },
+            Transport::Stdio(_) => ServerAddress { url: String::new(), is_internal: false },
         };
-        let kept = KeptGrants {
+        let grant = VaultGrant {
             vault: Arc::clone(&self.vault),
             project: project.clone(),
             server: server.name.clone(),
             folder: folder_of(&self.folders, &server.name),
         };
-        OAuthDoor::open(http, site, known, Arc::new(kept), None).await
+        OAuthCredentials::open(http, address, client, Arc::new(grant), None).await
     }
 }
 
-impl Safe for Safekeeping {
-    fn door<'a>(
+impl ServerSecrets for VaultSecrets {
+    fn credentials<'a>(
         &'a self,
         project: &'a ProjectId,
         server: &'a ServerRecord,
         http: Arc<dyn Http>,
-    ) -> BoxFuture<'a, Result<Arc<dyn Door>, McpError>> {
+    ) -> BoxFuture<'a, Result<Arc<dyn Credentials>, McpError>> {
         Box::pin(async move {
-            let door = self.credentials(project, server, http, Known::default()).await?;
-            Ok(Arc::new(door) as Arc<dyn Door>)
+            let client = OAuthClientConfig::default();
+            let credentials = self.oauth_credentials(project, server, http, client).await?;
+            Ok(Arc::new(credentials) as Arc<dyn Credentials>)
         })
     }
 
@@ -125,21 +128,21 @@ impl Safe for Safekeeping {
             let seen = self.vault.seen(project).await.map_err(|error| error.to_string())?;
             let found = seen.into_iter().find(|seen| seen.name == name);
             let missing =
-                || format!("its secret `{name}` is not kept; set it with `toolroom secrets set {name}`");
+                || format!("the secret `{name}` is not set; set it with `toolroom secrets set {name}`");
             found.ok_or_else(missing)?.opened.map_err(|error| error.to_string())
         })
     }
 
-    fn without_secrets<'a>(&'a self, project: &'a ProjectId, text: String) -> BoxFuture<'a, String> {
+    fn redact<'a>(&'a self, project: &'a ProjectId, text: String) -> BoxFuture<'a, String> {
         Box::pin(async move {
             if text.is_empty() {
                 return text;
             }
             match self.vault.hidden(project).await {
                 Ok(secrets) => Redactor::new(secrets, Patterns::Keys).redact_text(&text).into_owned(),
-                // What cannot be hidden is not kept.
+                // Text that cannot be redacted is dropped.
                 Err(error) => {
-                    tracing::warn!(%error, "what a server printed is not kept");
+                    tracing::warn!(%error, "dropped the output of an MCP server: cannot read the secrets to redact");
                     String::new()
                 }
             }

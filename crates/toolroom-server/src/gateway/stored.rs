@@ -1,4 +1,4 @@
-//! Values of stored secrets in the entry of a server: the entry keeps the name of the secret, and never its value.
+//! Recognises values of stored secrets in a server's entry and replaces them by references.
 
 use toolroom::foreign::{EntryValue, Transport};
 use toolroom::redact::{Patterns, Redactor, Secret};
@@ -7,29 +7,29 @@ use toolroom::scope::ProjectId;
 use super::check::with_query_values;
 use crate::vault::Vault;
 
-/// The secrets of a project, to be recognised in entries.
+/// The stored secrets of a project.
 pub(crate) struct StoredSecrets {
-    /// Those that an entry may name.
+    /// Those that an entry can refer to.
     named: Vec<Secret>,
-    /// All of them, and what is secret in those that are records.
+    /// All of them, including the secret parts of records.
     all: Vec<Secret>,
 }
 
 impl StoredSecrets {
-    pub(crate) async fn of(vault: &Vault, project: &ProjectId) -> anyhow::Result<Self> {
+    pub(crate) async fn load(vault: &Vault, project: &ProjectId) -> anyhow::Result<Self> {
         let mut named = vault.secrets(project).await?;
-        // Those belong to one server, and are removed with it.
+        // These belong to a single server and are deleted with it.
         named.retain(|secret| !secret.name().starts_with("mcp."));
         Ok(Self { named, all: vault.kept(project).await? })
     }
 
-    fn of_value(&self, value: &str) -> Option<&Secret> {
+    fn with_value(&self, value: &str) -> Option<&Secret> {
         self.named.iter().find(|secret| secret.expose() == value)
     }
 
-    /// What stands for a value that is one of a secret, or holds one.
+    /// The reference for a value that is a secret or contains one.
     pub(crate) fn value(&self, text: &str) -> Option<EntryValue> {
-        if let Some(secret) = self.of_value(text) {
+        if let Some(secret) = self.with_value(text) {
             return Some(EntryValue::Secret(secret.name().to_owned()));
         }
         let is_inside = |secret: &&Secret| is_unguessable(secret) && text.contains(secret.expose());
@@ -39,24 +39,24 @@ impl StoredSecrets {
         Some(EntryValue::Around { before, secret: secret.name().to_owned(), after })
     }
 
-    /// An argument, with the name of a secret in the place of its value.
+    /// An argument with a reference in place of a secret.
     pub(crate) fn argument(&self, argument: &str) -> String {
         let (flag, value) = match argument.split_once('=') {
             Some((flag, value)) if argument.starts_with('-') => (format!("{flag}="), value),
             _ => (String::new(), argument),
         };
-        match self.of_value(value) {
+        match self.with_value(value) {
             Some(secret) => format!("{flag}secret:{}", secret.name()),
             None => argument.to_owned(),
         }
     }
 
-    /// An address, with the names of secrets in the place of their values in its query.
+    /// A URL with references in place of secrets in its query.
     pub(crate) fn address(&self, address: &str) -> String {
-        with_query_values(address, |_, value| Some(format!("secret:{}", self.of_value(value)?.name())))
+        with_query_values(address, |_, value| Some(format!("secret:{}", self.with_value(value)?.name())))
     }
 
-    /// What to say to a person who gave values on the command line, where names belong.
+    /// A hint for a user who passed values of secrets on the command line.
     pub(crate) fn hint<'t>(&self, given: impl IntoIterator<Item = &'t String>) -> Option<String> {
         let given: Vec<&String> = given.into_iter().collect();
         let is_given = |secret: &&Secret| {
@@ -66,34 +66,34 @@ impl StoredSecrets {
             self.named.iter().filter(is_given).map(|secret| format!("`secret:{}`", secret.name())).collect();
         (!names.is_empty()).then(|| {
             format!(
-                "kept {} instead of the value; write it so the next time, because other processes can read a command line",
+                "stored {} instead of the value; use the reference next time, because other processes can read the command line",
                 names.join(", ")
             )
         })
     }
 
-    /// Whether an entry still holds a value, where no secret can be named or in another encoding.
+    /// Rejects an entry that contains a secret where no reference is possible, or encoded.
     pub(crate) fn check(&self, transport: &Transport) -> Result<(), String> {
         let text = serde_json::to_string(transport).map_err(|error| error.to_string())?;
-        let holds = |secret: &&Secret| {
+        let contains = |secret: &&Secret| {
             let redactor = Redactor::new([(*secret).clone()], Patterns::None);
             is_unguessable(secret) && redactor.redact_text(&text) != text
         };
-        match self.all.iter().find(holds) {
+        match self.all.iter().find(contains) {
             None => Ok(()),
             Some(secret) => Err(format!(
-                "the entry holds the value of the secret `{name}` where no secret can be named, or encoded; it would be seen \
-                 by everybody here. Write `secret:{name}` for a whole argument or the value of a flag, a variable, a header \
-                 or a part of the query",
+                "the entry contains the value of the secret `{name}` where a reference is not possible, or encoded; others could \
+                 read it. Use `secret:{name}` as a whole argument, or as the value of a flag, a variable, a header or a query \
+                 parameter",
                 name = secret.name()
             )),
         }
     }
 }
 
-/// Whether finding the value in a text means that the text holds the secret. A short or common value stands in many.
+/// Whether a text that contains the value contains the secret. Short and common values occur by chance.
 fn is_unguessable(secret: &Secret) -> bool {
-    !secret.is_too_short() && secret.few_possibilities().is_none()
+    !secret.is_too_short() && secret.weakness().is_none()
 }
 
 #[cfg(test)]
@@ -107,14 +107,14 @@ mod tests {
     }
 
     #[test]
-    fn a_value_becomes_the_name_of_its_secret() {
+    fn a_value_is_replaced_by_its_reference() {
         let stored = stored();
         let around = |before: &str, after: &str| {
             let (before, after) = (before.to_owned(), after.to_owned());
             Some(EntryValue::Around { before, secret: "DB".to_owned(), after })
         };
         assert_eq!(stored.value("4711"), Some(EntryValue::Secret("PIN".to_owned())));
-        assert_eq!(stored.value("port 4711"), None, "a PIN stands in many texts");
+        assert_eq!(stored.value("port 4711"), None, "a short value occurs in many texts");
         assert_eq!(stored.value("pg://ann:pa+ss/wörd9@host"), around("pg://ann:", "@host"));
         assert_eq!(stored.argument("--pw=pa+ss/wörd9"), "--pw=secret:DB");
         assert_eq!(stored.argument("pa+ss/wörd9"), "secret:DB");
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_where_no_secret_can_be_named_is_found() {
+    fn a_value_where_no_reference_is_possible_is_rejected() {
         let stored = stored();
         let program = |arguments: &[&str]| {
             let arguments: Vec<&str> = arguments.to_vec();

@@ -13,7 +13,7 @@ use toolroom_store::StoreError;
 
 use crate::agents::OpenAgentError;
 use crate::machine::MachineError;
-use crate::runs::BeginError;
+use crate::runs::StartRunError;
 use crate::telemetry;
 
 /// The media type of problems.
@@ -103,27 +103,27 @@ impl Problem {
     }
 }
 
-impl From<BeginError> for Problem {
-    fn from(error: BeginError) -> Self {
+impl From<StartRunError> for Problem {
+    fn from(error: StartRunError) -> Self {
         let text = error.to_string();
         match error {
-            BeginError::Full => Self::too_many(text, Duration::from_secs(5)),
-            BeginError::Ending => Self::new(StatusCode::SERVICE_UNAVAILABLE, "ending", text),
-            BeginError::NotFound(_)
-            | BeginError::Agent(OpenAgentError::NotFound { .. })
-            | BeginError::Run(RunError::Take(TakeRunError::NotFound(_))) => Self::not_found(text),
-            BeginError::Run(RunError::NothingSaid | RunError::ClientTool(_)) => Self::bad_request(text),
-            BeginError::Run(
+            StartRunError::Full => Self::too_many(text, Duration::from_secs(5)),
+            StartRunError::Ending => Self::new(StatusCode::SERVICE_UNAVAILABLE, "ending", text),
+            StartRunError::NotFound(_)
+            | StartRunError::Agent(OpenAgentError::NotFound { .. })
+            | StartRunError::Run(RunError::Take(TakeRunError::NotFound(_))) => Self::not_found(text),
+            StartRunError::Run(RunError::EmptyMessage | RunError::ClientTool(_)) => Self::bad_request(text),
+            StartRunError::Run(
                 RunError::OtherAgent { .. }
                 | RunError::Begin(
                     BeginRunError::Open { .. } | BeginRunError::Changed(_) | BeginRunError::Taken(_),
                 )
                 | RunError::Take(TakeRunError::Over { .. } | TakeRunError::Busy(_)),
             ) => Self::conflict(text),
-            BeginError::Agent(OpenAgentError::Model(_) | OpenAgentError::Name { .. }) => {
+            StartRunError::Agent(OpenAgentError::Model(_) | OpenAgentError::Name { .. }) => {
                 Self::new(StatusCode::BAD_GATEWAY, "no_model", text)
             }
-            BeginError::Agent(_) | BeginError::Run(_) | BeginError::Broken => Self::failure(&error),
+            StartRunError::Agent(_) | StartRunError::Run(_) | StartRunError::Broken => Self::failure(&error),
         }
     }
 }

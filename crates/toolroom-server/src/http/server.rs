@@ -124,7 +124,7 @@ impl Server {
         if let Err(error) = self.app.machine.settle_all(self.app.room.catalog()).await {
             tracing::warn!("cannot tell which projects may use host tools: {error}");
         }
-        let resumed = self.runs.take_up(ENTRANCE).await?;
+        let resumed = self.runs.resume_interrupted(ENTRANCE).await?;
         if resumed > 0 {
             tracing::info!("resumed {resumed} interrupted runs");
         }
@@ -138,7 +138,7 @@ impl Server {
         tokio::spawn(ending.clone().run_until_cancelled_owned(async move {
             loop {
                 tokio::time::sleep(POLL_INTERVAL).await;
-                if let Err(error) = runs.go_on_with_answered(ENTRANCE).await {
+                if let Err(error) = runs.resume_answered(ENTRANCE).await {
                     tracing::warn!("cannot look for answered approvals: {error}");
                 }
             }
@@ -146,7 +146,7 @@ impl Server {
         let (ending, runs) = (self.ending.clone(), Arc::clone(&self.runs));
         let ended = tokio::spawn(async move {
             ending.cancelled().await;
-            runs.end().await;
+            runs.shut_down().await;
         });
         let (router, ending) = (self.router(), self.ending.clone());
         connections.run(accept::serve(listener, router, ConnectionTimers::here(), ending)).await?;

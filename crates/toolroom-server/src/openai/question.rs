@@ -27,7 +27,7 @@ pub(crate) struct ChatRequest {
     /// Tools that the program runs itself.
     #[serde(default)]
     #[schemars(length(max = 128))]
-    tools: Option<Vec<Offered>>,
+    tools: Option<Vec<OfferedTool>>,
     /// Whether `tools` may be used; which one is the agent's choice.
     #[serde(default)]
     #[schemars(extend("enum" = ["auto", "none", null]))]
@@ -45,7 +45,7 @@ struct StreamOptions {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Offered {
+struct OfferedTool {
     function: Function,
 }
 
@@ -141,7 +141,7 @@ impl ChatRequest {
             None | Some(Value::Null) => {}
             Some(_) => return Err(WrongRequest::Choice),
         }
-        let tools = self.tools.iter().flatten().map(|Offered { function }| {
+        let tools = self.tools.iter().flatten().map(|OfferedTool { function }| {
             ClientTool::new(&function.name, &function.description, function.parameters.clone())
         });
         Ok(ClientTools::new(tools.collect::<Result<_, _>>()?)?)

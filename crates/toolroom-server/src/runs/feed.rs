@@ -1,7 +1,7 @@
-//! What happens in one run, for any number of watchers.
+//! The events of one live run, for any number of subscribers.
 //!
-//! Watchers read; nobody waits for them. The newest events are kept in a ring. Whoever falls behind it reads what was
-//! stored, and gets the words that fell out as one piece.
+//! The run never waits for subscribers. The newest events are kept in a ring buffer. A subscriber that falls behind reads
+//! older events from the store, and gets the evicted text of the current answer in one piece.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,213 +9,211 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 use toolroom::conversation::{NumberedEvent, RunEvent};
 
-use super::position::Stretch;
-use super::told::Told;
-use super::watching::is_resting;
+use super::encoded::Encoded;
+use super::position::Segment;
+use super::subscriber::is_idle;
 
-/// Events that are kept.
+/// Capacity of the ring, in events.
 const RING_EVENTS: usize = 2048;
 
-/// Bytes of words that are kept; other events are few.
+/// Capacity of the ring, in bytes of text.
 const RING_BYTES: usize = 256 * 1024;
 
-/// Bytes of words after which a page ends: whoever reads slowly holds no more of them.
+/// Bytes of text after which a page ends, so that a slow subscriber holds little memory.
 const PAGE_BYTES: usize = 64 * 1024;
 
-/// Events after which a page ends.
+/// Events per page.
 const PAGE_EVENTS: usize = 16;
 
-/// The feed of a run that is being worked on here.
+/// The feed of a run that this process works on.
 #[derive(Debug)]
 pub(crate) struct Feed {
     ring: Mutex<Ring>,
-    /// The number of the next event; the highest there is, once nothing more comes.
-    news: watch::Sender<u64>,
+    /// The number of the next event; [`CLOSED`] at the end.
+    next_seq: watch::Sender<u64>,
 }
 
 #[derive(Debug, Default)]
 struct Ring {
-    stretch: Option<Stretch>,
-    events: VecDeque<Arc<Told<NumberedEvent>>>,
+    segment: Option<Segment>,
+    events: VecDeque<Arc<Encoded<NumberedEvent>>>,
     bytes: usize,
-    /// Words of the current answer that fell out.
-    fallen: Fallen,
-    /// The same for those who read, until more falls out.
-    told_fallen: Option<Arc<Told<Fallen>>>,
+    /// Evicted text of the current answer.
+    missed: MissedText,
+    /// Its shared copy, until more is evicted.
+    shared_missed: Option<Arc<Encoded<MissedText>>>,
 }
 
-/// Words of an answer that is not whole yet.
+/// Text of an unfinished answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Fallen {
+pub(crate) struct MissedText {
     pub(crate) text: String,
     pub(crate) reasoning: String,
 }
 
-/// What a feed has from a place on.
+/// Part of a feed.
 #[derive(Debug, Default)]
-pub(crate) struct Page {
-    /// The first number that the feed still has.
+pub(crate) struct FeedPage {
+    /// The oldest number in the ring.
     pub(crate) first: Option<u64>,
-    /// Words of the current answer from before that, for whoever has missed some.
-    pub(crate) fallen: Option<Arc<Told<Fallen>>>,
-    /// The next events, words in a row as one.
-    pub(crate) events: Vec<Arc<Told<NumberedEvent>>>,
+    /// Evicted text of the current answer, if the reader is behind the ring.
+    pub(crate) missed: Option<Arc<Encoded<MissedText>>>,
+    /// The next events; consecutive text is merged.
+    pub(crate) events: Vec<Arc<Encoded<NumberedEvent>>>,
 }
 
-/// Nothing more comes.
-const OVER: u64 = u64::MAX;
+/// The feed has ended.
+const CLOSED: u64 = u64::MAX;
 
 impl Feed {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self { ring: Mutex::default(), news: watch::Sender::new(0) })
+        Arc::new(Self { ring: Mutex::default(), next_seq: watch::Sender::new(0) })
     }
 
-    /// Takes what happened.
-    pub(super) fn tell(&self, event: &NumberedEvent) {
+    pub(super) fn push(&self, event: &NumberedEvent) {
         self.ring().push(event.clone());
-        self.news.send_replace(event.seq.saturating_add(1));
+        self.next_seq.send_replace(event.seq.saturating_add(1));
     }
 
-    /// Nothing more comes from here.
     pub(super) fn close(&self) {
-        self.news.send_replace(OVER);
+        self.next_seq.send_replace(CLOSED);
     }
 
-    /// Takes back that the run has ended: it was told, and could not be kept.
+    /// Removes a final event that could not be stored.
     pub(super) fn retract_end(&self) {
         let mut ring = self.ring();
-        while ring.events.back().is_some_and(|event| is_resting(&event.event)) {
+        while ring.events.back().is_some_and(|event| is_idle(&event.event)) {
             ring.events.pop_back();
         }
     }
 
-    /// Waits until nothing more comes from here.
-    pub(super) async fn wait_for_end(&self) {
-        self.wait_for(OVER - 1).await;
+    pub(super) async fn wait_until_closed(&self) {
+        self.wait_for(CLOSED - 1).await;
     }
 
-    /// Whether nothing more comes from here.
-    pub(super) fn is_over(&self) -> bool {
-        *self.news.borrow() == OVER
+    pub(super) fn is_closed(&self) -> bool {
+        *self.next_seq.borrow() == CLOSED
     }
 
-    /// Whether what was told last is that nothing more happens by itself.
-    pub(super) fn is_at_rest(&self) -> bool {
-        self.ring().events.back().is_some_and(|event| is_resting(&event.event))
+    /// Whether the last event ended the run or left it waiting.
+    pub(super) fn is_idle(&self) -> bool {
+        self.ring().events.back().is_some_and(|event| is_idle(&event.event))
     }
 
-    /// Waits until there is an event from `next` on, or nothing more comes.
+    /// Waits for the event `next` or a later one, or the end.
     pub(super) async fn wait_for(&self, next: u64) {
-        // The sender lives as long as we do.
-        drop(self.news.subscribe().wait_for(|known| *known > next).await);
+        // The sender lives as long as `self`.
+        drop(self.next_seq.subscribe().wait_for(|known| *known > next).await);
     }
 
-    /// The stretch of the run that is told here; none before it has begun.
-    pub(super) fn stretch(&self) -> Option<Stretch> {
-        self.ring().stretch
+    /// The segment of this feed. `None` until its first event.
+    pub(super) fn segment(&self) -> Option<Segment> {
+        self.ring().segment
     }
 
-    /// What there is from `next` on.
-    pub(super) fn read(&self, next: u64) -> Page {
+    /// The events from `next` on.
+    pub(super) fn read(&self, next: u64) -> FeedPage {
         let mut ring = self.ring();
         let first = ring.events.front().map(|event| event.seq);
         let behind = first.is_some_and(|first| next < first);
-        let fallen = if behind { ring.tell_fallen() } else { None };
+        let missed = if behind { ring.shared_missed() } else { None };
         let newer = ring.events.iter().filter(|event| event.seq >= next);
-        Page { first, fallen, events: joined(newer) }
+        FeedPage { first, missed, events: merge_text(newer) }
     }
 
     fn ring(&self) -> MutexGuard<'_, Ring> {
-        // Each change is whole when the lock is given back.
+        // A panic cannot leave the ring half changed.
         self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Ring {
     fn push(&mut self, event: NumberedEvent) {
-        self.stretch = Stretch::begun_by(&event).or(self.stretch);
-        self.bytes += words(&event.event).map_or(0, |(text, _)| text.len());
-        self.events.push_back(Told::new(event));
+        self.segment = Segment::started_by(&event).or(self.segment);
+        self.bytes += text_of(&event.event).map_or(0, |(text, _)| text.len());
+        self.events.push_back(Encoded::new(event));
         while self.events.len() > RING_EVENTS || (self.bytes > RING_BYTES && self.events.len() > 1) {
             let Some(oldest) = self.events.pop_front() else { break };
-            self.fall(&oldest.event);
+            self.evict(&oldest.event);
         }
     }
 
-    fn tell_fallen(&mut self) -> Option<Arc<Told<Fallen>>> {
-        if self.told_fallen.is_none() && self.fallen != Fallen::default() {
-            self.told_fallen = Some(Told::new(self.fallen.clone()));
+    fn shared_missed(&mut self) -> Option<Arc<Encoded<MissedText>>> {
+        if self.shared_missed.is_none() && self.missed != MissedText::default() {
+            self.shared_missed = Some(Encoded::new(self.missed.clone()));
         }
-        self.told_fallen.clone()
+        self.shared_missed.clone()
     }
 
-    fn fall(&mut self, event: &RunEvent) {
-        self.told_fallen = None;
-        match words(event) {
+    fn evict(&mut self, event: &RunEvent) {
+        self.shared_missed = None;
+        match text_of(event) {
             Some((text, kind)) => {
                 self.bytes -= text.len();
                 match kind {
-                    Kind::Text => self.fallen.text.push_str(text),
-                    Kind::Reasoning => self.fallen.reasoning.push_str(text),
+                    TextKind::Text => self.missed.text.push_str(text),
+                    TextKind::Reasoning => self.missed.reasoning.push_str(text),
                 }
             }
-            // What begins, voids or completes an answer ends what was said of it in pieces.
-            None if event.is_structural() => self.fallen = Fallen::default(),
+            // A structural event starts, discards or completes an answer.
+            None if event.is_structural() => self.missed = MissedText::default(),
             None => {}
         }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum TextKind {
     Text,
     Reasoning,
 }
 
-fn words(event: &RunEvent) -> Option<(&str, Kind)> {
+fn text_of(event: &RunEvent) -> Option<(&str, TextKind)> {
     match event {
-        RunEvent::Text { text } => Some((text, Kind::Text)),
-        RunEvent::Reasoning { text } => Some((text, Kind::Reasoning)),
+        RunEvent::Text { text } => Some((text, TextKind::Text)),
+        RunEvent::Reasoning { text } => Some((text, TextKind::Reasoning)),
         _ => None,
     }
 }
 
-/// The first of some events, words in a row as one with the number of the last. What stands alone is the same copy for
-/// everybody; what is put together is small.
-fn joined<'a>(events: impl Iterator<Item = &'a Arc<Told<NumberedEvent>>>) -> Vec<Arc<Told<NumberedEvent>>> {
-    let mut joined: Vec<Joined<'a>> = Vec::new();
+/// The first page of the events. Consecutive text becomes one event with the number of the last. Single events stay
+/// shared copies; merged ones are small.
+fn merge_text<'a>(
+    events: impl Iterator<Item = &'a Arc<Encoded<NumberedEvent>>>,
+) -> Vec<Arc<Encoded<NumberedEvent>>> {
+    let mut merged: Vec<Merged<'a>> = Vec::new();
     let mut bytes = 0;
     for event in events {
-        let more = words(&event.event).map_or(0, |(text, _)| text.len());
-        if joined.len() >= PAGE_EVENTS || (bytes > 0 && bytes + more > PAGE_BYTES) {
+        let more = text_of(&event.event).map_or(0, |(text, _)| text.len());
+        if merged.len() >= PAGE_EVENTS || (bytes > 0 && bytes + more > PAGE_BYTES) {
             break;
         }
         bytes += more;
-        match joined.last_mut() {
-            Some(said) if more > 0 && kind(&said.first.event) == kind(&event.event) => said.rest.push(event),
-            _ => joined.push(Joined { first: event, rest: Vec::new() }),
+        match merged.last_mut() {
+            Some(text) if more > 0 && kind(&text.first.event) == kind(&event.event) => text.rest.push(event),
+            _ => merged.push(Merged { first: event, rest: Vec::new() }),
         }
     }
-    joined.into_iter().map(Joined::told).collect()
+    merged.into_iter().map(Merged::into_event).collect()
 }
 
-/// An event, or words in a row.
-struct Joined<'a> {
-    first: &'a Arc<Told<NumberedEvent>>,
+/// An event, or consecutive text.
+struct Merged<'a> {
+    first: &'a Arc<Encoded<NumberedEvent>>,
     rest: Vec<&'a NumberedEvent>,
 }
 
-impl Joined<'_> {
-    fn told(self) -> Arc<Told<NumberedEvent>> {
+impl Merged<'_> {
+    fn into_event(self) -> Arc<Encoded<NumberedEvent>> {
         let Some(last) = self.rest.last() else { return Arc::clone(self.first) };
         let mut event = NumberedEvent { seq: last.seq, ..NumberedEvent::clone(self.first) };
         if let RunEvent::Text { text } | RunEvent::Reasoning { text } = &mut event.event {
-            text.extend(self.rest.iter().filter_map(|event| words(&event.event)).map(|(text, _)| text));
+            text.extend(self.rest.iter().filter_map(|event| text_of(&event.event)).map(|(text, _)| text));
         }
-        Told::new(event)
+        Encoded::new(event)
     }
 }
 
-fn kind(event: &RunEvent) -> Option<Kind> {
-    words(event).map(|(_, kind)| kind)
+fn kind(event: &RunEvent) -> Option<TextKind> {
+    text_of(event).map(|(_, kind)| kind)
 }

@@ -5,8 +5,8 @@ use toolroom::conversation::{AgentId, ConversationId, NumberedEvent, RunEvent, R
 
 use super::feed::Feed;
 
-fn tell(feed: &Arc<Feed>, seq: u64, event: RunEvent) {
-    feed.tell(&NumberedEvent { seq, at: Timestamp::from_micros(0), event });
+fn push(feed: &Arc<Feed>, seq: u64, event: RunEvent) {
+    feed.push(&NumberedEvent { seq, at: Timestamp::from_micros(0), event });
 }
 
 fn text(text: &str) -> RunEvent {
@@ -19,27 +19,31 @@ fn started() -> RunEvent {
 }
 
 #[test]
-fn words_in_a_row_are_read_as_one() {
+fn consecutive_text_is_merged() {
     let feed = Feed::new();
-    tell(&feed, 0, started());
+    push(&feed, 0, started());
     for (seq, word) in ["It ", "is ", "so."].into_iter().enumerate() {
-        tell(&feed, seq as u64 + 1, text(word));
+        push(&feed, seq as u64 + 1, text(word));
     }
     let page = feed.read(1);
-    assert_eq!((feed.stretch().map(|stretch| stretch.first), page.first), (Some(0), Some(0)));
+    assert_eq!((feed.segment().map(|segment| segment.first), page.first), (Some(0), Some(0)));
     let [only] = page.events.as_slice() else { panic!("{:?}", page.events) };
     assert_eq!((only.seq, &only.event), (3, &text("It is so.")));
-    assert_eq!(feed.read(3).events[0].event, text("so."), "who has read some of it reads the rest");
+    assert_eq!(
+        feed.read(3).events[0].event,
+        text("so."),
+        "a subscriber that has read part of it gets the rest"
+    );
     assert!(feed.read(4).events.is_empty());
 }
 
 #[test]
-fn who_falls_behind_gets_the_words_in_one_piece() {
+fn a_subscriber_that_falls_behind_gets_the_missed_text_in_one_piece() {
     let feed = Feed::new();
-    tell(&feed, 0, started());
+    push(&feed, 0, started());
     let many = 10_000;
     for seq in 1..=many {
-        tell(&feed, seq, text(&format!("{seq} ")));
+        push(&feed, seq, text(&format!("{seq} ")));
     }
     let page = feed.read(1);
     let first = page.first.unwrap();
@@ -53,25 +57,25 @@ fn who_falls_behind_gets_the_words_in_one_piece() {
         })
         .collect();
     let whole: String = (1..=many).map(|seq| format!("{seq} ")).collect();
-    let fallen = page.fallen.unwrap();
-    assert_eq!(format!("{}{rest}", fallen.text), whole);
-    assert!(feed.read(first).fallen.is_none(), "who has seen them does not get them again");
-    assert!(Arc::ptr_eq(&fallen, &feed.read(1).fallen.unwrap()), "those who missed them share a copy");
-    tell(&feed, many + 1, text("more"));
-    assert!(feed.read(1).fallen.unwrap().text.starts_with(&fallen.text), "what was told stays as it was");
+    let missed = page.missed.unwrap();
+    assert_eq!(format!("{}{rest}", missed.text), whole);
+    assert!(feed.read(first).missed.is_none(), "text that was read is not sent again");
+    assert!(Arc::ptr_eq(&missed, &feed.read(1).missed.unwrap()), "subscribers that missed it share a copy");
+    push(&feed, many + 1, text("more"));
+    assert!(feed.read(1).missed.unwrap().text.starts_with(&missed.text), "text only grows");
 }
 
 #[tokio::test]
-async fn who_waits_hears_of_news_and_of_the_end() {
+async fn a_waiting_subscriber_wakes_up_for_an_event_and_for_the_end() {
     let feed = Feed::new();
-    let (waiting, told) = (Arc::clone(&feed), Arc::clone(&feed));
+    let (waiting, pushing) = (Arc::clone(&feed), Arc::clone(&feed));
     let waiter = tokio::spawn(async move {
         waiting.wait_for(0).await;
         waiting.read(0).events.len()
     });
-    tell(&told, 0, started());
+    push(&pushing, 0, started());
     assert_eq!(waiter.await.unwrap(), 1);
     feed.close();
     feed.wait_for(1).await;
-    assert!(feed.is_over());
+    assert!(feed.is_closed());
 }

@@ -1,21 +1,21 @@
-//! Runs that belong to the server: begun for somebody who may go away, watched by whoever wants to, taken up again after
-//! a restart.
+//! Runs that belong to the server: they outlive the client that started them, can be watched by any number of
+//! subscribers, and are resumed after a restart.
 //!
-//! [`Runs`] works on them. Each has a [`Feed`], from which any number of watchers read at their own pace; a watcher's
-//! place in it is a [`Position`], and [`Watching`] goes on from there, over what is stored where the feed no longer
-//! reaches back. What many of them are told is kept once: [`told::Told`].
+//! [`Runs`] works on them. Each live run has a [`Feed`](feed::Feed), read by subscribers at their own pace. A
+//! [`RunSubscriber`] continues at a [`Position`], from the store where the feed no longer reaches back. Large events are
+//! encoded once for all subscribers: [`encoded::Encoded`].
 
+mod encoded;
 mod feed;
 #[cfg(test)]
 mod feed_tests;
 mod position;
-#[expect(clippy::module_inception, reason = "the room is named after the one thing in it that others use")]
+mod resume;
+#[expect(clippy::module_inception, reason = "the module is named after its main type")]
 mod runs;
-mod taken_up;
-mod told;
-mod watching;
+mod subscriber;
 
-pub(crate) use feed::Fallen;
-pub(crate) use position::{Position, Stretch};
-pub(crate) use runs::{BeginError, Begun, Runs};
-pub(crate) use watching::{Seen, Watching};
+pub(crate) use feed::MissedText;
+pub(crate) use position::{Position, Segment};
+pub(crate) use runs::{Runs, StartRunError, StartedRun};
+pub(crate) use subscriber::{RunSubscriber, RunUpdate};

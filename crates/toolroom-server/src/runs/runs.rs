@@ -1,4 +1,4 @@
-//! The runs the server works on.
+//! The live runs of this process.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,48 +13,46 @@ use toolroom::conversation::{Conversations, Run, RunId, TakeRunError};
 use toolroom::scope::Scope;
 use toolroom::tool::ClientTools;
 
+use super::encoded::EventCache;
 use super::feed::Feed;
-use super::told::Shelf;
 use crate::agents::{self, Choice, OpenAgentError};
 use crate::app::App;
 use crate::telemetry::{self, RunTrace, Tracer};
 
-/// Runs that are worked on at the same time.
-const MOST: usize = 2_000;
+/// Concurrent runs.
+const MAX_RUNS: usize = 2_000;
 
-/// How long runs may go on once the server is asked to end.
-const PATIENCE: Duration = Duration::from_secs(8);
+/// How long runs may continue during shutdown.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// Works on runs, whoever watches or goes away.
+/// Works on runs, independently of the clients that started or watch them.
 pub(crate) struct Runs {
     pub(super) app: Arc<App>,
-    /// Who takes traces, if somebody does.
+    /// Exports traces, if a collector is configured.
     tracer: Option<Arc<Tracer>>,
-    live: Mutex<HashMap<RunId, Live>>,
-    /// What watchers are told out of the store.
-    pub(super) shelf: Shelf,
-    /// Counts feeds that have come and gone.
+    live: Mutex<HashMap<RunId, LiveRun>>,
+    pub(super) event_cache: EventCache,
+    /// Changes whenever a feed is added or removed.
     changes: watch::Sender<u64>,
     tasks: TaskTracker,
-    /// Nobody may take longer.
-    halt: CancellationToken,
+    /// Cancelled at the end of shutdown: runs release their lease.
+    abort: CancellationToken,
 }
 
-/// A run that is being worked on.
 #[derive(Clone)]
-struct Live {
+struct LiveRun {
     feed: Arc<Feed>,
     stop: CancellationToken,
 }
 
-/// The turn of the one who works on a run here. Given back however the work ends, so that nobody waits for nobody.
-struct Turn {
+/// Registers a live run until it is dropped, however the work ends.
+struct LiveGuard {
     runs: Arc<Runs>,
     run: RunId,
     feed: Arc<Feed>,
 }
 
-impl Drop for Turn {
+impl Drop for LiveGuard {
     fn drop(&mut self) {
         self.runs.live().remove(&self.run);
         self.feed.close();
@@ -62,34 +60,28 @@ impl Drop for Turn {
     }
 }
 
-/// A run that has begun.
+/// A run that was started or resumed.
 #[derive(Debug)]
-pub(crate) struct Begun {
+pub(crate) struct StartedRun {
     pub(crate) run: RunId,
-    /// What happens in it. It may be over before anybody looks.
+    /// Its events. The run may already have ended.
     pub(super) feed: Arc<Feed>,
 }
 
-/// Why a run did not begin or go on.
+/// Why a run was not started or resumed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum BeginError {
-    /// There are enough.
-    #[error("{MOST} runs are being worked on; try again later")]
+pub(crate) enum StartRunError {
+    #[error("too many runs at once (limit {MAX_RUNS}); try again later")]
     Full,
-    /// The server ends.
-    #[error("the server is about to end; try again in a moment")]
+    #[error("the server is shutting down; try again in a moment")]
     Ending,
-    /// Nobody answers.
     #[error(transparent)]
     Agent(#[from] OpenAgentError),
-    /// It cannot begin.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// There is no such run.
     #[error("there is no run `{0}`")]
     NotFound(RunId),
-    /// It broke off before it began.
-    #[error("the run broke off before it began")]
+    #[error("the run failed before it started")]
     Broken,
 }
 
@@ -99,10 +91,10 @@ impl Runs {
             app,
             tracer,
             live: Mutex::default(),
-            shelf: Shelf::default(),
+            event_cache: EventCache::default(),
             changes: watch::Sender::new(0),
             tasks: TaskTracker::new(),
-            halt: CancellationToken::new(),
+            abort: CancellationToken::new(),
         })
     }
 
@@ -110,50 +102,54 @@ impl Runs {
         &self.app.store
     }
 
-    /// Begins a run and works on it. Resolves once it has begun.
+    /// Starts a run in the background. Resolves once it has started.
     ///
     /// # Errors
-    /// When it cannot begin.
+    /// When it cannot start.
     pub(crate) async fn send(
         self: &Arc<Self>,
         choice: &Choice,
         mut request: SendRequest,
-    ) -> Result<Begun, BeginError> {
+    ) -> Result<StartedRun, StartRunError> {
         let agent = agents::open(&self.app, &request.scope, choice).await?.agent;
         let clock = self.app.room.clock();
         let run = request.run.get_or_insert_with(|| RunId::fresh(clock)).clone();
-        let live = Live { feed: Feed::new(), stop: request.cancellation.clone() };
+        let live = LiveRun { feed: Feed::new(), stop: request.cancellation.clone() };
         request.listener = Some(self.listener(&live.feed));
-        self.work(run, live, Box::pin(async move { agent.send(request).await })).await
+        self.spawn(run, live, Box::pin(async move { agent.send(request).await })).await
     }
 
-    /// Goes on with a run that waits, or whose process died. Resolves once it goes on.
+    /// Resumes a run that waits, or whose process died. Resolves once it has resumed.
     ///
     /// # Errors
-    /// When it cannot go on.
-    pub(crate) async fn resume(self: &Arc<Self>, scope: &Scope, id: &RunId) -> Result<Begun, BeginError> {
+    /// When it cannot resume.
+    pub(crate) async fn resume(
+        self: &Arc<Self>,
+        scope: &Scope,
+        id: &RunId,
+    ) -> Result<StartedRun, StartRunError> {
         self.resume_with(scope, id, None).await
     }
 
-    /// Goes on with a run, whose client may have other tools by now.
+    /// Resumes a run with the current tools of its client.
     ///
     /// # Errors
-    /// When it cannot go on.
+    /// When it cannot resume.
     pub(crate) async fn resume_with(
         self: &Arc<Self>,
         scope: &Scope,
         id: &RunId,
         tools: Option<ClientTools>,
-    ) -> Result<Begun, BeginError> {
-        let (run, agent) = self.known(scope, id).await?;
+    ) -> Result<StartedRun, StartRunError> {
+        let (run, agent) = self.open(scope, id).await?;
         let mut request = ResumeRun::new(run.id.clone(), run.scope.clone());
         request.client_tools = tools;
-        let live = Live { feed: Feed::new(), stop: request.cancellation.clone() };
+        let live = LiveRun { feed: Feed::new(), stop: request.cancellation.clone() };
         request.listener = Some(self.listener(&live.feed));
-        self.work(run.id, live, Box::pin(async move { agent.resume(request).await })).await
+        self.spawn(run.id, live, Box::pin(async move { agent.resume(request).await })).await
     }
 
-    /// Tells a feed what happens, counts it, and traces it.
+    /// Publishes events to a feed, counts and traces them.
     fn listener(&self, feed: &Arc<Feed>) -> EventListener {
         let (feed, figures) = (Arc::clone(feed), Arc::clone(&self.app.figures));
         let above = telemetry::current().and_then(|request| request.span);
@@ -161,27 +157,27 @@ impl Runs {
         Arc::new(move |event| {
             figures.event(&event.event);
             trace.iter().for_each(|trace| trace.event(event));
-            feed.tell(event);
+            feed.push(event);
         })
     }
 
-    /// Stops a run: one that is worked on here at once, one that waits for good.
+    /// Cancels a run that is live in this process, or waits.
     ///
     /// # Errors
-    /// When there is none, it has ended, or another process works on it.
-    pub(crate) async fn cancel(self: &Arc<Self>, scope: &Scope, id: &RunId) -> Result<(), BeginError> {
-        let (run, agent) = self.known(scope, id).await?;
+    /// When the run does not exist, has ended, or another process works on it.
+    pub(crate) async fn cancel(self: &Arc<Self>, scope: &Scope, id: &RunId) -> Result<(), StartRunError> {
+        let (run, agent) = self.open(scope, id).await?;
         let live = self.live().get(id).cloned();
         if let Some(live) = live {
             live.stop.cancel();
-            live.feed.wait_for_end().await;
+            live.feed.wait_until_closed().await;
             return Ok(());
         }
         agent.cancel(ResumeRun::new(run.id, run.scope)).await?;
         Ok(())
     }
 
-    /// The calls of a run that its client has to run.
+    /// The calls of a run that its client has to execute.
     ///
     /// # Errors
     /// When there is no such run, or they cannot be read.
@@ -189,59 +185,59 @@ impl Runs {
         &self,
         scope: &Scope,
         id: &RunId,
-    ) -> Result<Vec<ClientCall>, BeginError> {
-        let (run, agent) = self.known(scope, id).await?;
+    ) -> Result<Vec<ClientCall>, StartRunError> {
+        let (run, agent) = self.open(scope, id).await?;
         Ok(agent.client_calls(&run.scope, &run.id).await.map_err(RunError::from)?)
     }
 
-    /// Takes what a client says came of a call of a run.
+    /// Records the result of a client tool. The run continues when it is resumed.
     ///
     /// # Errors
-    /// When there is no such run. What the kernel does not take is told apart.
+    /// The outer error when the run or its agent cannot be opened, the inner one when the kernel rejects the result.
     pub(crate) async fn deliver(
         &self,
         id: &RunId,
         delivery: Delivery,
-    ) -> Result<Result<CallReport, DeliverError>, BeginError> {
-        let (_, agent) = self.known(&delivery.scope, id).await?;
+    ) -> Result<Result<CallReport, DeliverError>, StartRunError> {
+        let (_, agent) = self.open(&delivery.scope, id).await?;
         Ok(agent.deliver(delivery).await)
     }
 
-    /// Whether somebody works on a run here.
+    /// Whether this process works on a run.
     pub(crate) fn is_live(&self, run: &RunId) -> bool {
         self.live().contains_key(run)
     }
 
-    /// A run and whoever works on it: the agent it was begun with, asked as it was asked before.
-    async fn known(&self, scope: &Scope, id: &RunId) -> Result<(Run, Agent), BeginError> {
+    /// A run and its agent, with the model that has answered so far.
+    async fn open(&self, scope: &Scope, id: &RunId) -> Result<(Run, Agent), StartRunError> {
         let run = self.conversations().run(scope, id).await.map_err(RunError::from)?;
-        let run = run.ok_or_else(|| BeginError::NotFound(id.clone()))?;
+        let run = run.ok_or_else(|| StartRunError::NotFound(id.clone()))?;
         let so_far = run.model.as_deref().and_then(|model| model.parse().ok());
         let choice = Choice { agent: Some(run.agent.to_string()), so_far, ..Choice::default() };
         let agent = agents::open(&self.app, &run.scope, &choice).await?.agent;
         Ok((run, agent))
     }
 
-    /// Works on a run in the background. Resolves once the first event was told.
-    async fn work(
+    /// Spawns the work on a run. Resolves at its first event.
+    async fn spawn(
         self: &Arc<Self>,
         run: RunId,
-        live: Live,
+        live: LiveRun,
         work: impl Future<Output = Result<RunReport, RunError>> + Send + 'static,
-    ) -> Result<Begun, BeginError> {
+    ) -> Result<StartedRun, StartRunError> {
         let feed = Arc::clone(&live.feed);
-        let turn = self.take_turn(&run, live).await?;
-        let (halt, name) = (self.halt.clone(), run.clone());
+        let guard = self.claim(&run, live).await?;
+        let (abort, name) = (self.abort.clone(), run.clone());
         let task = self.tasks.spawn(telemetry::carried(async move {
-            // Whoever is not done in time gives the run back: the next process goes on with it.
+            // A run that does not finish in time releases its lease; another process resumes it.
             let ended = tokio::select! {
                 ended = work => Some(ended),
-                () = halt.cancelled() => None,
+                () = abort.cancelled() => None,
             };
             if !matches!(ended, Some(Ok(_))) {
-                turn.feed.retract_end();
+                guard.feed.retract_end();
             }
-            drop(turn);
+            drop(guard);
             match ended {
                 Some(Err(error)) => {
                     tracing::debug!("`{name}` ended early: {error}");
@@ -250,86 +246,85 @@ impl Runs {
                 Some(Ok(_)) | None => Ok(()),
             }
         }));
-        // Whoever ends without a word has not begun.
+        // Work that ends without an event has not started.
         feed.wait_for(0).await;
-        if feed.stretch().is_none() {
-            task.await.map_err(|_| BeginError::Broken)??;
+        if feed.segment().is_none() {
+            task.await.map_err(|_| StartRunError::Broken)??;
         }
-        Ok(Begun { run, feed })
+        Ok(StartedRun { run, feed })
     }
 
-    /// The turn to work on a run. Whoever has it already keeps it; whoever is about to give it back is waited for.
-    async fn take_turn(self: &Arc<Self>, run: &RunId, live: Live) -> Result<Turn, BeginError> {
+    /// Registers a live run. Fails if it is live already, but waits for a run that is about to end or wait.
+    async fn claim(self: &Arc<Self>, run: &RunId, live: LiveRun) -> Result<LiveGuard, StartRunError> {
         let feed = Arc::clone(&live.feed);
         loop {
-            if self.halt.is_cancelled() || self.tasks.is_closed() {
-                return Err(BeginError::Ending);
+            if self.abort.is_cancelled() || self.tasks.is_closed() {
+                return Err(StartRunError::Ending);
             }
             let other = {
                 let mut all = self.live();
                 match all.get(run) {
                     Some(other) => Arc::clone(&other.feed),
-                    None if all.len() >= MOST => return Err(BeginError::Full),
+                    None if all.len() >= MAX_RUNS => return Err(StartRunError::Full),
                     None => {
                         all.insert(run.clone(), live);
                         break;
                     }
                 }
             };
-            if !other.is_at_rest() {
+            if !other.is_idle() {
                 return Err(RunError::Take(TakeRunError::Busy(run.clone())).into());
             }
-            other.wait_for_end().await;
+            other.wait_until_closed().await;
         }
         self.changes.send_modify(|count| *count += 1);
-        Ok(Turn { runs: Arc::clone(self), run: run.clone(), feed })
+        Ok(LiveGuard { runs: Arc::clone(self), run: run.clone(), feed })
     }
 
-    /// Waits until nobody works on a run here.
-    pub(crate) async fn rest(&self, run: &RunId) {
+    /// Waits until this process no longer works on a run.
+    pub(crate) async fn wait_until_idle(&self, run: &RunId) {
         if let Some(feed) = self.feed(run) {
-            feed.wait_for_end().await;
+            feed.wait_until_closed().await;
         }
     }
 
-    /// The feed of a run that is worked on here.
+    /// The feed of a live run.
     pub(super) fn feed(&self, run: &RunId) -> Option<Arc<Feed>> {
         self.live().get(run).map(|live| Arc::clone(&live.feed))
     }
 
-    /// Waits until a run has another feed than this one, or none, or for so long.
-    pub(super) async fn wait_for_another(&self, run: &RunId, old: &Feed, longest: Duration) {
+    /// Waits until a run has another feed or none, at most `longest`.
+    pub(super) async fn wait_for_other_feed(&self, run: &RunId, old: &Feed, longest: Duration) {
         let other = || self.feed(run).is_none_or(|feed| !std::ptr::eq(feed.as_ref(), old));
         self.wait_until(other, longest).await;
     }
 
-    /// Waits until somebody works on a run here, or for so long.
-    pub(super) async fn wait_for_any(&self, run: &RunId, longest: Duration) {
+    /// Waits until a run is live in this process, at most `longest`.
+    pub(super) async fn wait_for_feed(&self, run: &RunId, longest: Duration) {
         self.wait_until(|| self.feed(run).is_some(), longest).await;
     }
 
     async fn wait_until(&self, holds: impl Fn() -> bool, longest: Duration) {
         let mut changes = self.changes.subscribe();
-        // However it ends, whoever waits looks again.
+        // On timeout the caller polls again.
         drop(tokio::time::timeout(longest, changes.wait_for(|_| holds())).await);
     }
 
-    /// How many are being worked on.
     pub(crate) fn live_count(&self) -> usize {
         self.live().len()
     }
 
-    /// Lets runs end, and gives back those that take too long.
-    pub(crate) async fn end(&self) {
+    /// Waits for live runs, then aborts those that take too long.
+    pub(crate) async fn shut_down(&self) {
         self.tasks.close();
-        if tokio::time::timeout(PATIENCE, self.tasks.wait()).await.is_err() {
-            self.halt.cancel();
+        if tokio::time::timeout(SHUTDOWN_TIMEOUT, self.tasks.wait()).await.is_err() {
+            self.abort.cancel();
             self.tasks.wait().await;
         }
     }
 
-    fn live(&self) -> MutexGuard<'_, HashMap<RunId, Live>> {
-        // Each change is whole when the lock is given back.
+    fn live(&self) -> MutexGuard<'_, HashMap<RunId, LiveRun>> {
+        // A panic cannot leave the map half changed.
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

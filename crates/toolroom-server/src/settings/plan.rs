@@ -91,7 +91,7 @@ impl ImportPlan {
             let revision = app.room.switchboard().standing(&settings.id).await?.revision;
             let redactor = app.vault.redactor(&settings.id, revision).await?;
             let now = app.room.clock().now();
-            let stored = StoredSecrets::of(&app.vault, &settings.id).await?;
+            let stored = StoredSecrets::load(&app.vault, &settings.id).await?;
             let here = Here {
                 app,
                 before: before.as_ref(),

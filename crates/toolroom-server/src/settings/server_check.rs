@@ -8,7 +8,8 @@ use toolroom_host::sandbox::NamedProfile;
 use toolroom_tools::mcp::named_secret;
 
 use crate::gateway::{
-    check_headers, check_variables, check_way, checked_url, is_plain, is_secret, secret_argument, seen_by_all,
+    check_encryption, check_headers, check_variables, checked_url, is_plain, is_secret, process_list_warning,
+    secret_argument,
 };
 
 /// Says what is wrong with it.
@@ -31,7 +32,7 @@ pub(super) fn check(server: &ServerRecord) -> Result<(), String> {
         Transport::Http(address) | Transport::Sse(address) => {
             checked_url(&address.url)?;
             check_headers(address)?;
-            check_way(address)?;
+            check_encryption(address)?;
             check_values(&address.headers)
         }
     }
@@ -65,7 +66,7 @@ pub(super) fn target(server: &ServerRecord) -> String {
             if !program.readable.is_empty() {
                 parts.push(format!("may read {}", program.readable.join(", ")));
             }
-            parts.extend(seen_by_all(&server.transport).map(str::to_owned));
+            parts.extend(process_list_warning(&server.transport).map(str::to_owned));
             (parts, &program.environment, "variable")
         }
         Transport::Http(address) | Transport::Sse(address) => {

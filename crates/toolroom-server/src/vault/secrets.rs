@@ -16,7 +16,7 @@ use toolroom_store::{SealedLocation, SealedSecret, StoreError};
 use super::error::VaultError;
 use super::keys::{Vault, lock};
 use super::record::parts;
-use crate::config::KeyPlace;
+use crate::config::SecretRef;
 
 /// How often key and database are read before what does not fit counts as not fitting.
 const LOOKS: u32 = 3;
@@ -82,10 +82,14 @@ impl Vault {
     }
 
     /// The key at a place, for a project; what is missing, if it is not there.
-    pub async fn key(&self, place: &KeyPlace, project: &ProjectId) -> anyhow::Result<Result<Secret, String>> {
+    pub async fn key(
+        &self,
+        place: &SecretRef,
+        project: &ProjectId,
+    ) -> anyhow::Result<Result<Secret, String>> {
         let secrets = match place {
-            KeyPlace::Secret(_) => self.secrets(project).await?,
-            KeyPlace::Variable(_) => Vec::new(),
+            SecretRef::Secret(_) => self.secrets(project).await?,
+            SecretRef::Variable(_) => Vec::new(),
         };
         Ok(place.key(&secrets, environment::variable))
     }

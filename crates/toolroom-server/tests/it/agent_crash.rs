@@ -147,7 +147,7 @@ impl Bench {
         }
         let ran = self.lab.run(&["chat", "--continue", "go on", "--yes", "--json"]);
         // Where an answer is waited for, that comes first.
-        if ran.code == 3 && ran.out.contains("waits for an answer") { resume() } else { ran }
+        if ran.code == 3 && ran.out.contains("waiting for approval") { resume() } else { ran }
     }
 }
 

@@ -19,7 +19,7 @@ fn there_is_always_a_default_agent() {
     let home = Home::new();
     assert_eq!(ids(&home), ["default"]);
     let listed = home.run(&["agents"]).ended(0).out;
-    assert_eq!(listed, "default  Assistant  the configured models  all tools  built in\n");
+    assert_eq!(listed, "default  Assistant  configured models  all tools  built in\n");
     home.run(&["agents", "set", "default", "--budget", "2.5"]).ended(0);
     assert_eq!(shown(&home, "default")["limits"]["daily_budget_usd"], 2.5);
     home.run(&["agents", "remove", "default"]).ended(0);
@@ -42,13 +42,13 @@ fn an_agent_is_made_changed_and_removed() {
         "ollama/llama3",
     ];
     let ran = home.run(&[&made[..], &["--allow", "web_*", "--deny", "nothing_like_it"]].concat()).ended(0);
-    assert!(ran.err.contains("made the agent `cook`"), "{ran:?}");
+    assert!(ran.err.contains("Created agent `cook`"), "{ran:?}");
     assert!(
         ran.err.contains("no tool here fits `nothing_like_it`") && !ran.err.contains("`web_*`"),
         "{ran:?}"
     );
     let ran = home.run(&["agents", "set", "cook", "--deny", "", "--iterations", "3"]).ended(0);
-    assert!(ran.err.contains("changed the agent `cook`") && !ran.err.contains("warning"), "{ran:?}");
+    assert!(ran.err.contains("Changed agent `cook`") && !ran.err.contains("warning"), "{ran:?}");
     let cook = shown(&home, "cook");
     assert_eq!((&cook["prompt"], &cook["name"]), (&json!("You cook."), &json!("cook")));
     assert_eq!((&cook["models"], &cook["deny"]), (&json!(["openai/gpt-4o", "ollama/llama3"]), &json!([])));
@@ -174,10 +174,7 @@ fn agents_with_trouble_are_told_and_break_nothing() {
     home.run(&["agents", "set", "baker", "--model", "opnai/gpt-5"]).ended(0);
     write_user_file(&home, "[agent.cook]\nmodels = ['nobody/m']\nallow = ['calculater']\n");
     let told = home.run(&["config", "check"]).ended(0).err;
-    assert!(
-        told.contains("`agent.cook.models` cannot be asked: no vendor here is called `nobody`"),
-        "{told}"
-    );
+    assert!(told.contains("`agent.cook.models` cannot be asked: unknown vendor `nobody`"), "{told}");
     assert!(
         told.contains("`agent.cook.allow` is about `calculater`") && told.contains("calculator"),
         "{told}"
@@ -186,7 +183,7 @@ fn agents_with_trouble_are_told_and_break_nothing() {
     assert!(told.contains("no tool here fits `calculater`") && told.contains("`nobody`"), "{told}");
     let doctor = home.run(&["doctor"]);
     let told = format!("{}{}", doctor.out, doctor.err);
-    assert!(told.contains("the agent `baker` cannot be asked: no vendor here is called `opnai`"), "{told}");
+    assert!(told.contains("the agent `baker` cannot be used: no vendor here is called `opnai`"), "{told}");
     assert!(told.contains("did you mean `openai`?") && told.contains("agents show baker"), "{told}");
     assert!(told.contains("agent.cook.models"), "{told}");
 }

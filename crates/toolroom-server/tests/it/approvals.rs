@@ -14,7 +14,7 @@ id = \"ask-operator\"
 effect = \"ask\"
 tool = \"app:publish_note\"
 by = \"operator\"
-reason = \"what is published is seen by everybody\"
+reason = \"what is published is public\"
 ";
 
 /// A toolroom with a file for notes.
@@ -121,8 +121,9 @@ fn an_answer_runs_nothing_and_a_resume_runs_once() {
 
     let said = desk.run(&["approvals", "approve", &call]).ended(0);
     assert!(
-        said.err
-            .contains(&format!("said once to app:publish_note; run it with `toolroom call --resume {call}`"))
+        said.err.contains(&format!(
+            "Approved once: app:publish_note; run it with `toolroom call --resume {call}`"
+        ))
     );
     assert!(desk.effects().is_empty(), "an answer runs nothing");
     for again in [&["approvals", "approve", &call][..], &["approvals", "deny", &call]] {
@@ -153,7 +154,7 @@ fn a_no_is_a_denial() {
         let desk = Desk::new();
         let call = desk.park("hello");
         let said = desk.run(&[&["approvals", "deny", &call], flags].concat()).ended(0);
-        assert!(said.err.contains("it will not run"), "{said:?}");
+        assert!(said.err.contains("the call will not run"), "{said:?}");
         let resumed = desk.run(&["call", "--resume", &call]).ended(3);
         assert!(resumed.err.contains(&format!("denied: {says}\n")), "{resumed:?}");
         let resumed = desk.run(&["call", "--resume", &call, "--json"]).ended(3).json();
@@ -176,7 +177,10 @@ fn a_question_expires() {
         }
         assert!(desk.run(&["approvals", "approve", call]).ended(3).err.contains("in time"));
         let resumed = desk.run(&["call", "--resume", call]).ended(3);
-        assert!(resumed.err.contains("denied: nobody answered, or used the answer, in time"), "{resumed:?}");
+        assert!(
+            resumed.err.contains("denied: not answered in time, or the answer was not used in time"),
+            "{resumed:?}"
+        );
         let row = desk.run(&["log", call, "--json"]).ended(0).json();
         assert_eq!((&row["status"], &row["rule"]), (&json!("denied"), &json!("approval.expired")));
     }
@@ -209,11 +213,11 @@ fn an_edit_is_a_call_of_its_own() {
     let old = desk.question(&call);
     assert_eq!((&old["state"], &old["replaced_by"]), (&json!("refused"), &json!(new)));
     let late = desk.run(&["approvals", "approve", &call]).ended(3);
-    assert!(late.err.contains(&format!("were edited; `{new}` takes its place")), "{late:?}");
+    assert!(late.err.contains(&format!("were edited; replaced by `{new}`")), "{late:?}");
     assert!(desk.effects().is_empty());
 
     let ran = desk.run(&["call", "--resume", &call]).ended(0);
-    assert!(ran.err.contains(&format!("{new} takes its place")), "{ran:?}");
+    assert!(ran.err.contains(&format!("replaced by {new}")), "{ran:?}");
     assert_eq!(desk.effects(), ["edited"]);
     for name in [&call, &new] {
         desk.run(&["call", "--resume", name]).ended(3);
@@ -301,10 +305,10 @@ fn questions_are_listed_and_found_by_id_by_its_end_and_as_the_last() {
     assert_eq!((listed.as_array().unwrap().len(), &listed[0]["state"]), (1, &json!("granted")));
     assert_eq!(
         desk.run(&["approvals"]).ended(0).err,
-        "run what is granted with `toolroom call --resume ID`\n"
+        "Run approved calls with `toolroom call --resume ID`\n"
     );
     let shown = desk.run(&["approvals", "show", &second]).ended(0).out;
-    assert!(shown.contains("no by the operator") && shown.contains("the exact ones are gone"), "{shown}");
+    assert!(shown.contains("no by the operator") && shown.contains("no longer stored"), "{shown}");
 }
 
 #[test]
@@ -356,8 +360,8 @@ fn yes_answers_for_the_caller_alone() {
     let desk = Desk::configured(OPERATORS);
     let ran = desk.run(&["call", "publish_note", &desk.path(), "text=hello", "--yes"]).ended(4);
     for part in [
-        "`--yes` answers for the caller; this call has to be answered by the operator",
-        "what is published is seen by everybody",
+        "`--yes` answers as the caller; only the operator may approve this call",
+        "what is published is public",
         "as the operator, answer with `toolroom approvals approve",
     ] {
         assert!(ran.err.contains(part), "{part}: {ran:?}");

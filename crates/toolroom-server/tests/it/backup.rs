@@ -67,12 +67,12 @@ fn a_backup_has_everything_but_the_key_and_says_so() {
     assert_eq!((&seen["manifest"]["rows"], &seen["manifest"]["key"]["inside"]), (&rows, &json!(false)));
     assert_eq!(seen["sealed"], json!({"all": 2, "opened": 2, "key": "here"}));
     let text = home.run(&["backup", "verify", file.to_str().unwrap()]).ended(0);
-    assert!(text.out.contains("2 of 2 open with the key that is here"), "{text:?}");
-    assert!(text.err.contains("the backup is good"), "{text:?}");
+    assert!(text.out.contains("2 of 2 open with the key of this machine"), "{text:?}");
+    assert!(text.err.contains("The backup is valid"), "{text:?}");
 
     let with_key = home.path().join("k.tar");
     let made = home.run(&["backup", "create", with_key.to_str().unwrap(), "--with-key"]).ended(0);
-    assert!(made.err.contains("whoever has this file can open every secret"), "{made:?}");
+    assert!(made.err.contains("anyone with this file can open every secret"), "{made:?}");
     assert_eq!(names(&with_key), ["toolroom.db", "toolroom.toml", "master.key", "manifest.json"]);
     assert_eq!(verified(&home, &with_key, 0)["sealed"], json!({"all": 2, "opened": 2, "key": "inside"}));
 
@@ -180,7 +180,7 @@ fn member(name: &[u8], kind: EntryType, content: &[u8]) -> Vec<u8> {
     [header.as_bytes(), content, &padding].concat()
 }
 
-/// What was made of a backup by somebody who means no good, or by a bad disk.
+/// Backups changed by an attacker or a bad disk.
 fn tampered(good: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let body = &good[..good.len() - 1_024];
     let end = [0; 1_024];
@@ -212,7 +212,7 @@ fn what_was_tampered_with_is_refused_and_changes_nothing() {
         let seen = verified(&home, &bad, 1);
         assert!(!seen["problems"].as_array().unwrap().is_empty(), "{what}: {seen}");
         let refused = home.run(&["backup", "restore", bad.to_str().unwrap(), "--yes"]).ended(1);
-        assert!(refused.err.contains("not good"), "{what}: {refused:?}");
+        assert!(refused.err.contains("damaged"), "{what}: {refused:?}");
         assert_eq!(state(&home), before, "{what}");
     }
     assert_eq!(files_below(folder.path()).len(), 2, "nothing was taken out elsewhere");
@@ -274,12 +274,12 @@ fn a_configuration_that_cannot_be_used_is_told_and_not_brought_back() {
     assert_eq!(problems.len(), 1, "{report}");
     assert!(problems[0].as_str().unwrap().contains("toolroom.toml:2: `policy.preset`"), "{report}");
     let told = home.run(&["backup", "verify", path]).ended(1);
-    assert!(told.err.contains("everything else is good"), "{told:?}");
+    assert!(told.err.contains("everything else is valid"), "{told:?}");
 
     let there = Home::new();
     let refused = there.run(&["backup", "restore", path, "--yes"]).ended(2);
     assert!(refused.err.contains("`policy.preset`") && refused.err.contains("toolroom init"), "{refused:?}");
-    assert!(!there.path().join("toolroom.db").exists(), "nothing was restored");
+    assert!(!there.path().join("toolroom.db").exists(), "nothing was changed");
     std::fs::write(there.path().join("toolroom.toml"), "").unwrap();
     there.run(&["backup", "restore", path, "--yes"]).ended(0);
     assert_eq!(there.journal().len(), 3);

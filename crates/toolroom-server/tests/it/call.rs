@@ -112,7 +112,7 @@ fn wrong_usage_is_code_two_and_changes_nothing() {
         assert!(ran.out.is_empty() && !ran.err.is_empty(), "{arguments:?}: {ran:?}");
     }
     let unsaid = home.run(&["config"]).ended(2);
-    assert!(unsaid.err.starts_with("See what is configured"), "help is no error: {unsaid:?}");
+    assert!(unsaid.err.starts_with("Show and check the configuration"), "help is no error: {unsaid:?}");
     let bytes = home.command(&["call", "calculator", "-"]).stdin(Stdio::piped()).spawn().map(|mut child| {
         std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"\xff\xfe").unwrap();
         finished(child)
@@ -296,7 +296,7 @@ fn a_second_interrupt_does_not_wait_for_a_locked_database() {
 }
 
 #[test]
-fn a_failed_call_is_a_failure_also_when_nobody_reads() {
+fn a_failed_call_is_a_failure_also_with_a_closed_pipe() {
     let home = Home::new();
     let mut command = std::process::Command::new("bash");
     let binary = crate::home::binary();
@@ -343,7 +343,7 @@ fn a_place_that_cannot_hold_data_is_a_clear_error() {
         std::fs::metadata(home.path().join(name)).unwrap().permissions().mode() & 0o777
     };
     home.run(&["call", "calculator", "expression=1"]).ended(0);
-    assert_eq!(mode("toolroom.db"), 0o600, "nobody else reads the journal");
+    assert_eq!(mode("toolroom.db"), 0o600, "other users cannot read the journal");
     let kept = std::fs::read_to_string(damaged.join("toolroom.db")).unwrap();
     assert!(kept.starts_with("this is no database"), "what is not ours is not touched");
 }
@@ -370,7 +370,7 @@ fn what_a_tool_says_cannot_pass_for_what_we_say() {
 }
 
 #[test]
-fn what_nobody_can_see_is_made_visible_in_lines_of_ours() {
+fn invisible_characters_are_shown_escaped() {
     let home = Home::new();
     let hidden = "1\u{200b}\u{202e}+\u{feff}x";
     let raw = ['\u{200b}', '\u{202e}', '\u{feff}'];

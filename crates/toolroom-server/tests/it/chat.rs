@@ -50,7 +50,7 @@ fn what_is_piped_in_belongs_to_the_message() {
 }
 
 #[test]
-fn a_pipe_that_nobody_writes_to_is_not_waited_for() {
+fn an_idle_pipe_is_not_waited_for() {
     let (home, model) = home([Line::says("one")]);
     let mut child = home.command(&["chat", "hello"]).stdin(Stdio::piped()).spawn().unwrap();
     let _open_to_the_end = child.stdin.take().unwrap();
@@ -107,13 +107,13 @@ fn what_makes_no_sense_is_told_and_nothing_is_sent() {
     check(&["chat", ""], 2, "say something");
     check(&["chat", "how", "are", "you?"], 2, "put it in quotes");
     check(&["chat", "hi", "--model", "nonsense"], 2, "--model:");
-    check(&["chat", "hi", "--model", "nobody/knows"], 2, "no vendor is called `nobody`");
+    check(&["chat", "hi", "--model", "nobody/knows"], 2, "unknown vendor `nobody`");
     check(&["chat", "hi", "--agent", "nobody"], 5, "there is no agent `nobody`");
-    check(&["chat", "hi", "--continue"], 5, "there is no conversation to go on with");
-    check(&["chat", "hi", "--continue=nothing"], 5, "there is no conversation `nothing`");
+    check(&["chat", "hi", "--continue"], 5, "no conversation to continue");
+    check(&["chat", "hi", "--continue=nothing"], 5, "no conversation `nothing`");
     check(&["chat", "hi", "--continue="], 2, "no conversation is named");
     check(&["chat", "hi", "--context", "wrong"], 2, "--context: `wrong`");
-    check(&["chat", "hi", "--image", "/nowhere.png"], 2, "there is no file `/nowhere.png`");
+    check(&["chat", "hi", "--image", "/nowhere.png"], 2, "no file `/nowhere.png`");
     check(&["chat", "hi", "--image", "/dev/zero"], 2, "is not a regular file");
     check(&["chat", "hi", "--json", "--jsonl"], 2, "cannot be used with");
     let mut child = home.command(&["chat", "-"]).stdin(Stdio::piped()).spawn().unwrap();
@@ -226,7 +226,7 @@ fn a_small_model_looks_over_the_tools_where_one_is_set() {
 }
 
 #[test]
-fn a_model_that_is_not_set_up_keeps_nobody_from_asking_the_next_one() {
+fn an_unconfigured_model_falls_back_to_the_next_one() {
     let home = Home::new();
     let asks = |models: &[&str]| {
         let models = models.iter().flat_map(|model| ["--model", model]);

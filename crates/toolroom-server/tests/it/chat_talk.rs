@@ -10,7 +10,7 @@ use crate::home::Home;
 use crate::scripted_model::{Line, ScriptedModel};
 use crate::seat::{Seat, Sitting, Stdout};
 
-/// Somebody in front of an empty prompt.
+/// A user at an empty prompt.
 fn sits_down(command: &Command) -> Sitting {
     let mut sitting = Seat::new(100).starts(command, Stdout::Terminal);
     sitting.sees("Toolroom · lab/m answers");
@@ -18,7 +18,7 @@ fn sits_down(command: &Command) -> Sitting {
     sitting
 }
 
-/// Waits for the prompt, and for somebody who listens there.
+/// Waits until the prompt reads input.
 #[track_caller]
 fn prompted(sitting: &mut Sitting) {
     sitting.sees("\u{1b}[J› ");
@@ -66,7 +66,7 @@ fn people_talk_use_tools_and_leave() {
     sitting.sees("did you mean /help?");
     prompted(&mut sitting);
     sitting.types("/help\r");
-    sitting.sees("begin another conversation");
+    sitting.sees("Start a new conversation");
     prompted(&mut sitting);
     sitting.types("\u{4}");
     sitting.leaves().ended(0);
@@ -79,7 +79,7 @@ fn people_talk_use_tools_and_leave() {
     sitting.types("\u{3}");
     prompted(&mut sitting);
     sitting.types("\u{3}");
-    sitting.sees("Ctrl-C once more");
+    sitting.sees("Press Ctrl-C again");
     prompted(&mut sitting);
     sitting.types("\u{3}");
     sitting.leaves().ended(130);
@@ -128,7 +128,7 @@ fn what_is_the_operators_is_said_and_the_talk_goes_on() {
     let (desk, _model) = publishing(OPERATORS, "so be it");
     let mut sitting = sits_down(&desk.home.own_tools(&["chat"]));
     sitting.types("publish hello\r");
-    sitting.sees("waits for an answer of the operator");
+    sitting.sees("waiting for approval by the operator");
     prompted(&mut sitting);
     sitting.types("well?\r");
     sitting.sees("still waits for call_");
@@ -151,7 +151,7 @@ fn a_question_that_was_left_is_asked_again_when_the_talk_goes_on() {
     sitting.types("well?\r");
     sitting.is_asked();
     sitting.types("\u{1b}");
-    sitting.sees("say anything once that is answered");
+    sitting.sees("Send any message after the approval");
     prompted(&mut sitting);
     sitting.types("well?\r");
     sitting.is_asked();
@@ -171,7 +171,7 @@ fn ctrl_c_stops_the_answer_and_keeps_the_conversation() {
     sitting.types("first\r");
     sitting.sees("It begins");
     sitting.types("\u{3}");
-    sitting.sees("stopped; the conversation is kept");
+    sitting.sees("Stopped; the conversation is kept");
     prompted(&mut sitting);
     sitting.types("are you there?\r");
     sitting.sees("Here I am.");
@@ -233,7 +233,7 @@ fn what_a_model_says_moves_nothing_on_the_screen() {
 fn an_answer_that_broke_off_is_asked_for_again() {
     let (home, _model) = home([Line::BreaksOff("half an answer, "), Line::says("the whole answer")]);
     let left = Seat::new(80).starts(&home.command(&["chat", "hi"]), Stdout::Terminal).leaves().ended(0);
-    left.shows("half an answer").shows("the answer broke off").shows("the whole answer");
+    left.shows("half an answer").shows("answer interrupted").shows("the whole answer");
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn a_newcomer_needs_no_key() {
         command.env_remove(name);
     }
     let mut sitting = Seat::new(100).starts(&command, Stdout::Terminal);
-    sitting.sees("no model is connected");
+    sitting.sees("No model connected");
     sitting.sees("OPENAI_API_KEY");
     prompted(&mut sitting);
     sitting.types("what is 17*23?\r");

@@ -117,10 +117,10 @@ fn a_part_of_it_is_shown_by_key_and_a_wrong_key_gets_the_nearest() {
     assert_eq!(show("tool").ended(0).out, "tool.lottery.rate = \"2/h\"\n");
     assert!(show("rule.no-mail").ended(0).out.starts_with("[[rule]]\nid = \"no-mail\"\n"));
     let says = |key: &str, text: &str| assert!(show(key).ended(5).err.contains(text), "{key}");
-    says("policy.presett", "is no key of the configuration; did you mean `policy.preset`?");
+    says("policy.presett", "is not a known key; did you mean `policy.preset`?");
     says("preset", "did you mean `policy.preset`?");
     says("zzz", "see `toolroom config show`");
-    says("tool.lottery.timeout", "nothing sets `tool.lottery.timeout`");
+    says("tool.lottery.timeout", "`tool.lottery.timeout`");
     let document = project.run(&["config", "show", "policy.preset", "--json"]).ended(0).json();
     let path = project.home.path().join("toolroom.toml").display().to_string();
     let setting =
@@ -138,13 +138,10 @@ fn what_a_project_may_not_set_is_told_beside_what_holds() {
         "{ran:?}"
     );
     let file = project.file().display().to_string();
-    let ignored = format!("{file}:2: `policy.preset = \"open\"` is ignored: looser than \"balanced\"");
+    let ignored = format!("{file}:2: `policy.preset = \"open\"` is ignored: more lenient than \"balanced\"");
     assert!(ran.err.contains(&ignored) && ran.err.contains("`toolroom trust`"), "{ran:?}");
     let told = project.run_own(&["call", "lottery"]).ended(0).err;
-    assert_eq!(
-        told,
-        format!("hint: `{file}` is not trusted; settings in it that are ignored: 1; see `toolroom trust`\n")
-    );
+    assert_eq!(told, format!("hint: `{file}` is not trusted; ignored settings: 1; see `toolroom trust`\n"));
 }
 
 #[test]
@@ -171,10 +168,8 @@ fn a_check_tells_everything_with_its_place() {
         project.run_own(&["config", "check", "toolroom.toml"]).ended(0).out,
         "ok: 1 key, 1 rule, 1 limit\n"
     );
-    assert!(
-        project.run(&["config", "check", "none.toml"]).ended(5).err.contains("there is no file `none.toml`")
-    );
-    assert!(project.run(&["config", "check", "."]).ended(2).err.contains("is no regular file"));
+    assert!(project.run(&["config", "check", "none.toml"]).ended(5).err.contains("no file `none.toml`"));
+    assert!(project.run(&["config", "check", "."]).ended(2).err.contains("is not a regular file"));
     assert!(!database(&project).exists());
 }
 
@@ -228,7 +223,7 @@ fn a_database_that_cannot_be_opened_takes_trust_away_and_nothing_else() {
     std::fs::write(database(&project), "this is no database, it is a letter to my aunt").unwrap();
     let ran = preset();
     assert_eq!(ran.out, "policy.preset = \"balanced\"\n");
-    assert!(ran.err.contains("counts as not trusted, because the database cannot be asked"), "{ran:?}");
+    assert!(ran.err.contains("counts as not trusted, because the database cannot be read"), "{ran:?}");
     assert_eq!(project.run(&["config", "check"]).ended(0).out, "ok: 0 keys, 0 rules, 0 limits\n");
     let places = project.run(&["config", "path", "--json"]).ended(0).json();
     assert_eq!(places["project_file"]["trusted"], false);
@@ -238,8 +233,7 @@ fn a_database_that_cannot_be_opened_takes_trust_away_and_nothing_else() {
 #[test]
 fn a_broken_configuration_stops_every_other_command_and_changes_nothing() {
     let broken = "[policy]\npresett = 'open'\n";
-    let says =
-        "toolroom.toml:2: `policy.presett` is no key of the configuration; did you mean `policy.preset`?";
+    let says = "toolroom.toml:2: `policy.presett` is not a known key; did you mean `policy.preset`?";
     for arguments in [
         &["call", "calculator", "expression=1"][..],
         &["tools"],
@@ -336,7 +330,7 @@ fn draws(users: &str, projects: &str, first: &[&str], flags: &[&str]) -> usize {
 }
 
 #[test]
-fn a_rate_holds_across_processes_whoever_set_it() {
+fn a_rate_holds_across_processes_from_every_layer() {
     let rate = |rate: &str| format!("[tool.lottery]\nrate = {rate}\n");
     assert_eq!(draws("", "", NOTHING, &[]), 3, "its own");
     assert_eq!(draws(&rate("'1/h'"), "", NOTHING, &[]), 1);
@@ -353,7 +347,7 @@ fn a_rate_holds_across_processes_whoever_set_it() {
 }
 
 #[test]
-fn time_and_size_of_a_result_are_limited_by_whoever_may() {
+fn only_trusted_layers_raise_limits_of_time_and_size() {
     let check = |users: &str, projects: &str, flags: &[&str], code: i32, most: usize| {
         let project = Project::new(users);
         project.write(projects);
@@ -441,9 +435,9 @@ fn a_key_that_others_could_listen_to_is_refused_where_it_is_written() {
     ] {
         std::fs::write(&file, &text).unwrap();
         let refused = home.run(&["config", "check"]).ended(2);
-        let said = format!("{}: `{key}` cannot be used: others can listen", file.display());
+        let said = format!("{}: `{key}` is insecure: ", file.display());
         assert!(refused.err.contains(&said), "{refused:?}");
-        assert!(refused.err.contains("write `https://`"), "{refused:?}");
+        assert!(refused.err.contains("use `https://`"), "{refused:?}");
         for fine in [text.replace("http://", "https://"), text.replace(".example", ".lan")] {
             std::fs::write(&file, &fine).unwrap();
             home.run(&["config", "check"]).ended(0);

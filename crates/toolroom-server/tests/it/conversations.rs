@@ -52,9 +52,9 @@ fn conversations_are_listed_read_taken_out_and_deleted() {
     let refused = home.run(&["conversations", "delete", id]).ended(2);
     assert!(refused.err.contains("--yes"), "{refused:?}");
     let mut sitting = Seat::new(80).starts(&home.command(&["conversations", "delete", id]), Stdout::Terminal);
-    sitting.sees("for good? [y/N]");
+    sitting.sees("permanently? [y/N]");
     sitting.types("\n");
-    sitting.leaves().ended(3).shows("nothing was deleted");
+    sitting.leaves().ended(3).shows("Nothing was deleted");
     assert_eq!(home.run(&["conversations", "--json"]).json().as_array().unwrap().len(), 1);
     home.run(&["conversations", "delete", "last", "--yes"]).ended(0);
     assert_eq!(home.run(&["conversations", "--json"]).json(), json!([]));
@@ -72,7 +72,7 @@ fn runs_are_listed_and_shown() {
     assert_eq!(of_last.as_array().unwrap().len(), 1);
     let shown = home.run(&["runs", "show", "last"]).ended(0).out;
     assert!(shown.contains("● Calculator  expression=17*23"), "{shown}");
-    assert!(shown.contains("200 read, 40 written, asked 2 times"), "{shown}");
+    assert!(shown.contains("200 input, 40 output, 2 model requests"), "{shown}");
     let ran = home.run(&["runs", "resume", "last"]).ended(3);
     assert!(ran.err.contains("is done; send a new message to go on"), "{ran:?}");
     home.run(&["runs", "cancel", "last"]).ended(3);

@@ -78,7 +78,7 @@ fn killed_processes_lose_no_question_and_no_answer() {
         let once_only = row["tool"] == "app:publish_note";
         let resumed = desk.run(&["call", "--resume", call]);
         match (row["status"] == "unknown", once_only) {
-            (true, true) => assert!(resumed.ended(3).err.contains("nobody knows how it ended")),
+            (true, true) => assert!(resumed.ended(3).err.contains("its outcome is unknown")),
             _ => drop(resumed.ended(0)),
         }
     }

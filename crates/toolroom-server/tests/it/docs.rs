@@ -71,7 +71,7 @@ fn run(home: &Home, command: &str) -> String {
     let mut bash = Command::new("bash");
     bash.args(["-c", &format!("exec 2>&1; {command}")]).current_dir(home.path());
     bash.env("PATH", path).env("TOOLROOM_HOME", home.path()).env("TZ", "UTC");
-    // Nothing is opened in front of whoever runs the tests.
+    // Opens nothing on the desktop of the developer.
     for name in ["DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"] {
         bash.env_remove(name);
     }

@@ -112,9 +112,9 @@ fn models_memories_and_conversations_are_told_where_they_are() {
     home.run(&["call", "memory_store", "key=colour", "content=green"]).ended(0);
     home.run(&["chat", "hi"]).ended(0);
     let checks = examined(&home, 0)["checks"].clone();
-    assert_eq!(checks["memory"]["details"], "1 thing remembered", "{checks}");
+    assert_eq!(checks["memory"]["details"], "1 memory", "{checks}");
     assert_eq!(checks["sessions"]["details"], "1 conversation", "{checks}");
-    assert!(checks["provider"]["details"].as_str().unwrap().starts_with("`lab/m` answers"), "{checks}");
+    assert!(checks["provider"]["details"].as_str().unwrap().starts_with("default: `lab/m`"), "{checks}");
     assert!(checks["context"]["details"].as_str().unwrap().contains("32000 tokens"), "{checks}");
     // One that is to be asked and cannot be is told, with what to look at.
     let config = std::fs::read_to_string(home.path().join("toolroom.toml")).unwrap();

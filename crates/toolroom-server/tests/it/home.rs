@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A data folder that nobody else uses.
+/// A data folder of its own.
 pub(crate) struct Home {
     folder: TempDir,
 }
@@ -119,7 +119,7 @@ pub(crate) fn finished(child: Child) -> Ran {
     ran(child.wait_with_output().unwrap())
 }
 
-/// Programs that root starts in a sandbox are somebody else, who has to own the folder they work in.
+/// Programs started by root in a sandbox run as another user, who has to own the working folder.
 pub(crate) fn belongs_to_programs(folder: &Path) {
     const NOBODY: Option<u32> = Some(65_534);
     if std::os::unix::fs::MetadataExt::uid(&folder.metadata().unwrap()) == 0 {

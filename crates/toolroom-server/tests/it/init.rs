@@ -11,17 +11,14 @@ fn init_writes_a_short_file_once_and_says_what_comes_next() {
     let project = Project::new("");
     let file = project.home.path().join("toolroom.toml");
     let ran = project.run(&["init"]).ended(0);
-    assert_eq!(ran.out, format!("wrote {}\n", file.display()));
+    assert_eq!(ran.out, format!("Created {}\n", file.display()));
     assert_eq!(ran.err.matches("toolroom ").count(), 2, "the two next commands: {ran:?}");
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(text.lines().count() < 40 && text.contains("preset = \"balanced\""), "{text}");
     assert_eq!(project.run(&["config", "check"]).ended(0).out, "ok: 4 keys, 0 rules, 0 limits\n");
     for arguments in [&["init"][..], &["init", "--yes", "--preset", "open"]] {
         let again = project.run(arguments).ended(2);
-        assert!(
-            again.err.contains("is already there and stays as it is; edit it, or move it away"),
-            "{again:?}"
-        );
+        assert!(again.err.contains("already exists; edit it, or move it away"), "{again:?}");
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
     assert!(!project.home.path().join("toolroom.db").exists());
@@ -29,11 +26,11 @@ fn init_writes_a_short_file_once_and_says_what_comes_next() {
     let ran = project.run(&["init", "--project", "--preset", "careful", "--json"]).ended(0);
     assert_eq!(ran.json()["next"], json!(["toolroom config check", "toolroom trust"]));
     assert!(std::fs::read_to_string(project.file()).unwrap().contains("\npreset = \"careful\"\n"));
-    assert!(project.run(&["init", "--project"]).ended(2).err.contains("is already there"));
+    assert!(project.run(&["init", "--project"]).ended(2).err.contains("already exists"));
     let below = project.folder().join("below");
     std::fs::create_dir(&below).unwrap();
     let ran = finish_in(project.home.command(&["init", "--project"]), &below).ended(0);
-    assert!(ran.err.contains(&format!("in place of `{}`", project.file().display())), "{ran:?}");
+    assert!(ran.err.contains(&format!("takes precedence over `{}`", project.file().display())), "{ran:?}");
     finish_in(project.home.command(&["init", "--project"]), project.home.path()).ended(2);
     project.run(&["init", "--preset", "lax"]).ended(2);
 }
@@ -45,7 +42,7 @@ fn init_asks_one_thing_on_a_terminal_and_guesses_nothing() {
     {
         let home = Home::new();
         let mut sitting = Seat::new(80).starts(&home.command(&["init"]), Stdout::Terminal);
-        sitting.sees("preset [balanced]:");
+        sitting.sees("Preset [balanced]:");
         sitting.types(typed);
         let screen = sitting.leaves().ended(0).screen;
         for preset in ["open ", "balanced ", "careful "] {
@@ -56,13 +53,13 @@ fn init_asks_one_thing_on_a_terminal_and_guesses_nothing() {
     }
     let home = Home::new();
     let mut sitting = Seat::new(80).starts(&home.command(&["init"]), Stdout::Terminal);
-    sitting.sees("preset [balanced]:");
+    sitting.sees("Preset [balanced]:");
     sitting.types("carefull\n");
-    sitting.sees("did you mean `careful`?\npreset [balanced]:");
+    sitting.sees("did you mean `careful`?\nPreset [balanced]:");
     sitting.types("careful\n");
-    sitting.leaves().ended(0).shows("preset [balanced]: careful\nwrote ");
+    sitting.leaves().ended(0).shows("Preset [balanced]: careful\nCreated ");
     let home = Home::new();
     let sitting = Seat::new(80).starts(&home.command(&["init", "--yes"]), Stdout::Terminal);
     let screen = sitting.leaves().ended(0).screen;
-    assert!(!screen.contains("preset ["), "{screen}");
+    assert!(!screen.contains("Preset ["), "{screen}");
 }

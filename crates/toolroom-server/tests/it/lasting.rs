@@ -1,4 +1,4 @@
-//! What outlives a call, and what a later process says of it.
+//! Resources that outlive a call, and their records in a later process.
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn list() -> Line {
     process(json!({"action": "list"}))
 }
 
-/// What is told of the calls after those of an earlier sitting.
+/// The results after those of an earlier sitting.
 fn after(told: &[Value], earlier: usize) -> &[Value] {
     told.get(earlier..).unwrap()
 }
@@ -53,24 +53,24 @@ fn a_program_is_lost_with_its_process_and_one_that_had_ended_is_not() {
     let command = lost["command"].as_str().unwrap();
     assert!(command.contains(&mark) && !command.contains("canary-4711"), "{lost}");
     assert!(lost["started_at"].as_str().unwrap().starts_with("20"), "{lost}");
-    assert!(lost["note"].as_str().unwrap().contains("ended with the process"), "{lost}");
+    assert!(lost["note"].as_str().unwrap().contains("ended with the Toolroom process"), "{lost}");
     let ended = &told[0]["finished"][1];
     assert_eq!((&ended["status"], &ended["exit_code"]), (&json!("finished"), &json!(3)));
     assert_eq!((&told[1]["status"], &told[1]["stdout"]), (&json!("lost"), &json!("")));
-    assert!(told[1]["note"].as_str().unwrap().contains("what it printed is gone"), "{}", told[1]);
+    assert!(told[1]["note"].as_str().unwrap().contains("its output is gone"), "{}", told[1]);
     assert!(told[2]["note"].as_str().unwrap().contains("nothing to kill"), "{}", told[2]);
     assert_eq!(told[3], json!({"success": true, "session_id": "bg-1"}));
     assert!(told[4]["error"].as_str().unwrap().contains("no `bg-1`"), "{}", told[4]);
     assert_eq!((&told[5]["status"], &told[5]["exit_code"]), (&json!("finished"), &json!(3)));
     assert_eq!(told[6]["session_id"], "bg-3", "no number is given twice");
     assert_eq!(told[7]["total"], 2);
-    // Another conversation has nothing to do with it.
+    // Another conversation is not affected.
     let (told, _model) = shop.chat([list()]);
     assert_eq!(told[0]["total"], 0);
 }
 
 #[test]
-fn a_process_that_is_killed_leaves_lost_programs_too() {
+fn a_killed_process_leaves_lost_programs_too() {
     let shop = Shop::new();
     let mark = format!("600.{}62", std::process::id());
     let model = ScriptedModel::starts([background(&format!("sleep {mark}")), Line::stalls("wait")]);
@@ -87,14 +87,14 @@ fn a_process_that_is_killed_leaves_lost_programs_too() {
     assert_eq!((&lost["session_id"], &lost["status"]), (&json!("bg-1"), &json!("lost")));
 }
 
-/// Waits for the prompt, and for somebody who listens there.
+/// Waits until the prompt reads input.
 fn prompted(sitting: &mut Sitting) {
     sitting.sees("\u{1b}[J› ");
     sitting.is_listened_to();
 }
 
 #[test]
-fn a_conversation_that_is_deleted_takes_its_shell_and_its_programs_along() {
+fn deleting_a_conversation_ends_its_shell_and_its_programs() {
     let shop = Shop::new();
     let [left, behind] = [63, 64].map(|end| format!("600.{}{end}", std::process::id()));
     let model = ScriptedModel::starts([
@@ -110,7 +110,7 @@ fn a_conversation_that_is_deleted_takes_its_shell_and_its_programs_along() {
     prompted(&mut sitting);
     assert!(!marked(&left).is_empty() && !marked(&behind).is_empty());
 
-    // Somebody else sees them, and cannot reach them.
+    // Another process lists them, and cannot reach them.
     let told = shop.chat_on([list(), about("log", "bg-1"), about("kill", "bg-1"), about("remove", "bg-1")]);
     let told = after(&told, 2);
     let item = &told[0]["running"][0];

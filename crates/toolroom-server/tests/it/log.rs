@@ -32,7 +32,7 @@ fn calls_are_found_again() {
     assert_eq!(count(&["--since", "1h"]), 5);
     assert_eq!(count(&["--since", "2999-01-01"]), 0);
     assert_eq!(count(&["--limit", "2"]), 2);
-    assert!(home.run(&["log", "--status", "denied"]).ended(0).err.contains("no call matches"));
+    assert!(home.run(&["log", "--status", "denied"]).ended(0).err.contains("No matching calls"));
 
     let listing = home.run(&["log"]).ended(0).out;
     assert_eq!(listing.lines().count(), 5);
@@ -48,7 +48,7 @@ fn calls_are_found_again() {
     assert_eq!(home.run(&["log", &id, "--json"]).ended(0).json()["id"], id.as_str());
     assert!(home.run(&["log", "last"]).ended(0).out.contains("get_local_time"));
     assert!(home.run(&["log", "last", "--status", "failed"]).ended(0).out.contains("division by zero"));
-    assert!(home.run(&["log", "--limit", "0"]).ended(0).err.contains("no call matches"));
+    assert!(home.run(&["log", "--limit", "0"]).ended(0).err.contains("No matching calls"));
     assert!(home.run(&["log", "call_nothing"]).ended(5).err.contains("there is no call"));
     home.run(&["log", "call_'; DROP TABLE calls; --"]).ended(5);
     assert_eq!(home.journal().len(), 5);

@@ -48,7 +48,7 @@ fn what_is_remembered_is_listed_and_shown() {
     let document = home.run(&["memory", "show", "euros", "--json"]).ended(0).json();
     assert_eq!((&document["hits"], &document["category"]), (&json!(1), &json!("PREFERENCE")));
     let missing = home.run(&["memory", "show", "euro"]).ended(5);
-    assert!(missing.err.contains("nothing is remembered under `euro`; did you mean `euros`?"), "{missing:?}");
+    assert!(missing.err.contains("no memory `euro`; did you mean `euros`?"), "{missing:?}");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn four_hits_are_too_few_even_for_the_operator() {
     let call = home.run(&[&PROMOTION[..], &["--json"]].concat()).ended(4).call_id();
     home.run(&["approvals", "approve", &call]).ended(0);
     let refused = home.run(&["call", "--resume", &call]).ended(1);
-    assert!(refused.err.contains("`euros` has a count of 4, and 5 are needed"), "{refused:?}");
+    assert!(refused.err.contains("`euros` was confirmed 4 times, and 5 are needed"), "{refused:?}");
     assert_eq!(keys(&home, &[]), ["euros", "city"]);
 }
 

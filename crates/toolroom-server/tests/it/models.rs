@@ -11,7 +11,7 @@ use crate::project::Project;
 
 const KEY: &str = "sk-model-key-0123456789abcdef";
 
-/// The usual variables of whoever runs the tests must not count.
+/// Ignores the variables of the developer.
 const VARIABLES: [&str; 8] = [
     "OPENAI_API_KEY",
     "OPENAI_BASE_URL",
@@ -99,9 +99,12 @@ fn a_trial_says_what_the_model_can_do_or_what_to_do() {
         "{spoken}"
     );
     let ran = test("anthropic/claude-haiku-4-5", &[]).ended(0);
-    assert!(ran.out.contains("came in pieces") && ran.out.contains("200000 tokens"), "{ran:?}");
+    assert!(ran.out.contains("in chunks") && ran.out.contains("200000 tokens"), "{ran:?}");
     let ran = test("openai/gpt-wrong-key", &[]).ended(1);
-    assert!(ran.err.contains("auth: Incorrect API key") && ran.err.contains("look at the key: "), "{ran:?}");
+    assert!(
+        ran.err.contains("auth: Incorrect API key") && ran.err.contains("check the API key: "),
+        "{ran:?}"
+    );
     assert!(test("gemini/gemini-2.5-flash", &[]).ended(1).err.contains("set GEMINI_API_KEY"));
     assert!(test("gpt-4o", &[]).ended(2).err.contains("write vendor and model"));
 }
@@ -113,7 +116,7 @@ fn a_key_may_be_a_stored_secret() {
         Project::new(&format!("[vendor.openai]\nbase_url = '{}'\nkey = 'secret:oai'\n", mock.url()));
     let test = || project.finish(command(&project, &[], &["models", "test", "openai/gpt-4o", "--json"]));
     let ran = test().ended(1);
-    assert!(format!("{ran:?}").contains("there is no secret `oai`"), "{ran:?}");
+    assert!(format!("{ran:?}").contains("no secret `oai`"), "{ran:?}");
     project.home.run_with_stdin(&["secrets", "set", "oai"], KEY).ended(0);
     test().ended(0);
     let headers = &mock.journal()[0]["headers"];
@@ -131,7 +134,7 @@ fn a_project_that_is_not_trusted_sends_nothing_elsewhere() {
     let url = ours.url();
     let variables = [("OPENAI_API_KEY", KEY), ("OPENAI_BASE_URL", url.as_str())];
     let ran = project.finish(command(&project, &variables, &["models", "test", "openai/gpt-4o"])).ended(0);
-    assert!(ran.err.contains("is not trusted; settings in it that are ignored: 3"), "{ran:?}");
+    assert!(ran.err.contains("is not trusted; ignored settings: 3"), "{ran:?}");
     assert_eq!((ours.journal().len(), theirs.journal().len()), (1, 0));
     let listed = project.finish(command(&project, &variables, &["models", "--json"])).ended(0).json();
     assert_eq!(listed["chain"], json!([]));
@@ -141,7 +144,7 @@ fn a_project_that_is_not_trusted_sends_nothing_elsewhere() {
 fn a_key_that_is_written_into_a_file_is_refused_and_not_repeated() {
     let project = Project::new(&format!("[vendor.openai]\nkey = '{KEY}'\n"));
     let ran = project.finish(command(&project, &[], &["models"]));
-    assert!(ran.code != 0 && ran.err.contains("a key itself does not belong here"), "{ran:?}");
+    assert!(ran.code != 0 && ran.err.contains("do not put the key itself here"), "{ran:?}");
     assert!(!ran.err.contains(KEY) && !ran.out.contains(KEY), "{ran:?}");
 }
 

@@ -84,7 +84,7 @@ fn a_program_that_grew_too_large_is_not_released() {
     let refused = script("size-limit", &[&program, Path::new("100")]).ended(1);
     assert!(refused.err.contains("may have 100;") && refused.err.contains("cargo tree"), "{refused:?}");
     script("size-limit", &[&home.path().join("nothing")]).ended(1);
-    // Whatever is installed and packed has passed it.
+    // Everything that is installed and packed has passed it.
     let makefile = std::fs::read_to_string(repository().join("Makefile")).unwrap();
     let release = makefile.split("\nrelease:").nth(1).unwrap().split("\n\n").next().unwrap();
     assert!(release.contains("@scripts/size-limit $(BUILT)/release/toolroom"), "{release}");
@@ -132,7 +132,7 @@ fn the_version_is_told_beside_nothing_else() {
         assert!(refused.err.contains("extra") && refused.out.is_empty(), "{refused:?}");
     }
     let both = home.run(&["--version", "log"]).ended(2);
-    assert!(both.err.contains("`--version` runs no command"), "{both:?}");
+    assert!(both.err.contains("`--version` cannot be combined with a command"), "{both:?}");
 }
 
 /// Names and versions of crates that are linked into the program, as Cargo tells them.

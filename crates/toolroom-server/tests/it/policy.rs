@@ -190,7 +190,7 @@ fn a_list_tells_what_holds_and_where_it_comes_from() {
     let home = Home::new();
     let none = home.run_own(&["policy"]).ended(0);
     assert!(none.out.starts_with("preset balanced (default)\n"), "{none:?}");
-    assert!(none.err.contains("no rules of your own: write one into"), "{none:?}");
+    assert!(none.err.contains("No rules configured; add them to"), "{none:?}");
     assert!(none.err.contains("no standing answers"), "{none:?}");
 
     configure(&home, &format!("policy.preset = 'careful'\n{NOTES}"));
@@ -211,7 +211,7 @@ fn a_list_tells_what_holds_and_where_it_comes_from() {
         format!("all allow * {}:3 not trusted: ignored", project.join("toolroom.toml").display()),
         format!("less ask repeat {}:7 not trusted: only narrows", project.join("toolroom.toml").display()),
         "default.write ask asks before a tool that changes something".to_owned(),
-        "default allow lets everything else run".to_owned(),
+        "default allow allows everything else".to_owned(),
     ] {
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(listed.out.lines().any(|shown| words(shown) == line), "{line} in\n{}", listed.out);
@@ -334,19 +334,19 @@ match = [{}]
     let told = home.run_own(&["policy", "check", name]).ended(0);
     let expected = [
         format!(
-            "warning: {name}:2: `rule.nobody` is about `apend_note`, and there is no such tool; did you mean `append_note`?"
+            "warning: {name}:2: `rule.nobody` matches no tool: unknown tool `apend_note`; did you mean `append_note`?"
         ),
         format!(
-            "warning: {name}:7: `rule.typo` looks at `args.txt`, which `mirror_note` does not take; did you mean `args.text`?"
+            "warning: {name}:7: `rule.typo` uses `args.txt`, which is no argument of `mirror_note`; did you mean `args.text`?"
         ),
         format!(
-            "warning: {name}:13: `rule.bare` has no examples; add calls it is about as `match`, others as `not_match`"
+            "warning: {name}:13: `rule.bare` has no examples; add matching calls as `match` and other calls as `not_match`"
         ),
         format!(
-            "warning: {name}:17: `rule.moot` never decides: rule `stop` denies every call it is about; remove one of them"
+            "warning: {name}:17: `rule.moot` never decides: rule `stop` denies every call it matches; remove one of them"
         ),
         format!(
-            "warning: {name}:27: `rule.again` never decides: rule `stop` denies every call it is about; remove one of them"
+            "warning: {name}:27: `rule.again` never decides: rule `stop` denies every call it matches; remove one of them"
         ),
         "6 rules: 5 warnings".to_owned(),
     ];
@@ -373,7 +373,7 @@ match = [{}]
             "\n[[rule]]\nid = 'x'\neffect = 'allow'\ntool = 'y'\nmatch = [{}, {tool = 'z'}, {tool = 'w'}]\n",
             "fails example 3 of its `match`",
         ),
-        ("[tool.\"a\\u0007\"]\nrate = '3/h'\n", "is no tool: a name has"),
+        ("[tool.\"a\\u0007\"]\nrate = '3/h'\n", "is not a tool name: it must have"),
     ];
     for (text, told) in wrong {
         std::fs::write(&file, text).unwrap();
@@ -468,7 +468,7 @@ fn standing_answers_are_listed_exported_and_taken_back() {
 
     let listed = home.run_own(&["policy", "list"]).ended(0).out;
     let last = &yes[yes.len() - 8..];
-    let sentence = format!("  {last}  allow app:publish_note when {condition}, said by the operator");
+    let sentence = format!("  {last}  allow app:publish_note when {condition}, set by the operator");
     assert!(listed.contains(&sentence), "{sentence} in\n{listed}");
     let document = json_of(&home, &["policy", "list"]);
     assert_eq!(
@@ -497,7 +497,7 @@ fn what_is_exported_can_be_loaded_and_means_the_same() {
     let exported = home.run_own(&["policy", "export", "--all"]).ended(0).out;
     let place = home.path().join("toolroom.toml").display().to_string();
     assert!(exported.contains(&format!("# from {place}:3\n[[rule]]\nid = \"no-etc\"\n")), "{exported}");
-    assert!(exported.contains("# a standing answer of "), "{exported}");
+    assert!(exported.contains("# standing answer of "), "{exported}");
     let other = configured(&exported);
     assert_eq!(json_of(&other, &["policy", "export"]), json_of(&home, &["policy", "export", "--all"]));
     other.run_own(&["policy", "check"]).ended(0);
@@ -555,7 +555,7 @@ fn the_risk_report_tells_what_becomes_of_risky_calls() {
     home.run(&["tools", "disable", "create_calendar_event"]).ended(0);
     home.run(&["switch", "off", "memory"]).ended(0);
     let builtin = home.run(&["tools", "--risk"]).ended(0);
-    assert!(builtin.out.is_empty() && builtin.err.contains("no tool of medium or high risk"), "{builtin:?}");
+    assert!(builtin.out.is_empty() && builtin.err.contains("No tools of medium or high risk"), "{builtin:?}");
 }
 
 fn documentation() -> String {

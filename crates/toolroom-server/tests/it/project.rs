@@ -1,4 +1,4 @@
-//! A folder somebody works in, beside a toolroom of its own.
+//! A project folder with a toolroom of its own.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -10,7 +10,7 @@ use crate::approvals::{Desk, OPERATORS};
 use crate::home::finished;
 use crate::seat::{Seat, Sitting, Stdout};
 
-/// Somebody at a terminal who is asked about a call.
+/// A user at a terminal who is asked about a call.
 fn asked(desk: &Desk, text: &str) -> Sitting {
     let mut sitting = Seat::new(80).starts(&publish(desk, text, &[]), Stdout::Terminal);
     sitting.is_asked();
@@ -28,15 +28,15 @@ fn a_question_shows_what_is_asked_and_yes_runs_it_once() {
     let mut sitting = Seat::new(100).starts(&publish(&desk, "hello", &[]), Stdout::Terminal);
     sitting.sees("app:publish_note wants to run");
     sitting.sees(&desk.parked());
-    sitting.sees("asked by cli · 23 h left");
+    sitting.sees("via cli · 23 h left");
     sitting.sees(&format!("  path │ {}", desk.notes.display()));
     sitting.sees("  text │ hello");
-    sitting.sees("why asked: `publish_note` changes something and its risk is medium (rule default.write)");
-    sitting.sees("may answer: the caller, or the operator");
+    sitting.sees("reason: `publish_note` changes something and its risk is medium (rule default.write)");
+    sitting.sees("approver: caller or operator");
     sitting.sees("[y] once  [s] this session  [a] always…  [n] no  [d] never…  [e] edit  [x] stop the run");
     sitting.is_asked();
     sitting.types("y");
-    sitting.sees("said once");
+    sitting.sees("Approved once");
     sitting.leaves().ended(0).shows("noted");
     assert_eq!(desk.effects(), ["hello"]);
     let question = desk.question(&desk.newest());
@@ -46,7 +46,7 @@ fn a_question_shows_what_is_asked_and_yes_runs_it_once() {
 #[test]
 fn each_key_has_one_meaning() {
     for (key, code, status, says) in [
-        ("s", 0, "done", "said session"),
+        ("s", 0, "done", "Approved for this conversation"),
         ("n", 3, "denied", "denied: a person said no"),
         ("x", 3, "denied", "denied: a person said no, and to end the run"),
     ] {
@@ -77,8 +77,8 @@ fn always_and_never_show_how_far_they_reach_before_they_are_saved() {
         sitting.sees("only when");
         sitting.types("args.text == 'hello'\n");
         sitting.sees(&format!("{effect} app:publish_note when args.text == 'hello'"));
-        sitting.sees("it would have decided 1 of the last 2 calls");
-        sitting.sees("save it?");
+        sitting.sees("would have decided 1 of the last 2 calls");
+        sitting.sees("Save this rule?");
         sitting.is_listened_to();
         sitting.types("n");
         sitting.is_asked();
@@ -86,7 +86,7 @@ fn always_and_never_show_how_far_they_reach_before_they_are_saved() {
         sitting.types(key);
         sitting.sees("only when");
         sitting.types("args.text == 'hello'\n");
-        sitting.sees("save it?");
+        sitting.sees("Save this rule?");
         sitting.is_listened_to();
         sitting.types("y");
         sitting.leaves().ended(code);
@@ -101,7 +101,7 @@ fn an_edit_runs_with_the_other_arguments() {
     let desk = Desk::new();
     let mut sitting = asked(&desk, "hello");
     for (line, says) in [
-        ("not json", "error: the arguments:"),
+        ("not json", "error: invalid arguments:"),
         ("{\"text\": \"no path\"}", "error: the edited arguments are refused: invalid arguments"),
     ] {
         sitting.types("e");
@@ -117,7 +117,7 @@ fn an_edit_runs_with_the_other_arguments() {
     // A terminal breaks long lines itself; this one has to fit into what it takes at once.
     assert!(arguments.len() < 4_000);
     sitting.types(&format!("{arguments}\n"));
-    sitting.sees("takes its place");
+    sitting.sees("eplaced by");
     sitting.leaves().ended(0).shows("noted");
     assert_eq!(desk.effects(), ["edited"]);
 }
@@ -163,7 +163,7 @@ fn neither_a_paste_nor_the_mouse_nor_the_terminal_itself_answers() {
 }
 
 #[test]
-fn whoever_leaves_leaves_the_question_as_it_is() {
+fn leaving_the_prompt_keeps_the_question_open() {
     for (key, code) in [("\u{1b}", 4), ("\u{4}", 4), ("\u{3}", 130), ("\u{1c}", 130)] {
         let desk = Desk::new();
         let sitting = asked(&desk, "hello");
@@ -197,7 +197,7 @@ fn an_interrupt_ends_the_typing_of_a_line_too() {
     sitting.types("a");
     sitting.sees("only when");
     sitting.types("\n");
-    sitting.sees("save it?");
+    sitting.sees("Save this rule?");
     sitting.is_listened_to();
     sitting.types("\u{3}");
     sitting.leaves().ended(130);
@@ -222,7 +222,7 @@ fn an_answer_from_elsewhere_is_gone_on_with() {
                 "edit" => desk.run(&["approvals", "approve", &call, "--edit", &edited(&desk)]).ended(0),
                 way => desk.run(&["approvals", way, &call]).ended(0),
             };
-            sitting.sees(if way == "edit" { "edited elsewhere" } else { "answered elsewhere" });
+            sitting.sees(if way == "edit" { "Edited elsewhere" } else { "answered elsewhere" });
             sitting.leaves().ended(code);
             assert_eq!(desk.effects(), effect.as_slice(), "{way}");
         }
@@ -234,8 +234,8 @@ fn a_question_whose_time_runs_out_is_denied() {
     let desk = Desk::new();
     let command = publish(&desk, "hello", &["--set", "policy.approval_expires=1s"]);
     let mut sitting = Seat::new(80).starts(&command, Stdout::Terminal);
-    sitting.sees("too late: nobody has answered in time");
-    sitting.leaves().ended(3).shows("denied: nobody answered");
+    sitting.sees("Expired without an answer");
+    sitting.leaves().ended(3).shows("denied: not answered");
     assert_eq!((desk.status().as_str(), desk.effects().len()), ("denied", 0));
 }
 
@@ -297,7 +297,7 @@ fn what_is_the_operators_is_not_offered_to_the_caller() {
     assert!(desk.effects().is_empty());
     let edited = desk.newest();
     assert_eq!(desk.question(&edited)["by"], "operator");
-    assert!(talk.next().unwrap().unwrap().contains(&format!("{edited} takes its place")));
+    assert!(talk.next().unwrap().unwrap().contains(&format!("replaced by {edited}")));
     kill_process(Pid::from_child(&waiter), Signal::TERM).unwrap();
     let report = finished(waiter).ended(130).json();
     assert_eq!((&report["call_id"], &report["pending"]["by"]), (&json!(edited), &json!("operator")));
@@ -312,19 +312,19 @@ fn an_operator_who_watches_is_asked_as_the_operator() {
     let mut sitting = Seat::new(80).starts(&watch, Stdout::Terminal);
     sitting.sees(&first);
     sitting.is_asked();
-    sitting.sees("you answer as the operator");
+    sitting.sees("answering as the operator");
     sitting.types("y");
-    sitting.sees("said once");
+    sitting.sees("Approved once");
     let second = desk.call("two").call_id();
     sitting.sees(&second);
     sitting.is_asked();
     sitting.types("\u{1b}");
-    sitting.sees(&format!("left to others: {second}"));
+    sitting.sees(&format!("Left open: {second}"));
     assert!(desk.effects().is_empty(), "answering runs nothing");
     desk.call("no");
     sitting.is_asked();
     sitting.types("n");
-    sitting.sees("said no");
+    sitting.sees("Denied");
     sitting.sees("refused  operator  ");
     let third = desk.call("three").call_id();
     sitting.sees(&third);

@@ -35,7 +35,7 @@ fn everything_comes_back_in_another_place() {
     let restored = restore(&other, &file, &[]).ended(0);
     assert!(
         restored.err.contains("restored 3 calls"),
-        "nothing is replaced, so nobody is asked: {restored:?}"
+        "nothing is replaced, so there is no prompt: {restored:?}"
     );
     assert_eq!(kept(&other), Vec::<String>::new());
     for name in ["toolroom.db", "master.key", "toolroom.toml"] {
@@ -121,7 +121,7 @@ fn secrets_come_back_with_their_key_alone() {
     let fifth = Home::new();
     set(&fifth, "OWN", "its own value");
     let told = restore(&fifth, &bare, &["--yes", "--json"]).ended(0);
-    assert!(told.err.contains("in place of the one that is there, and keep that one"), "{told:?}");
+    assert!(told.err.contains("instead of the current one, which the replaced data still needs"), "{told:?}");
     let restored = restore(&third, &keyed, &["--yes", "--with-key", "--json"]).ended(0).json();
     assert_eq!(opening(&third), ["CANARY"]);
     assert!(!third.path().join("master.key.new").exists());
@@ -143,7 +143,7 @@ fn secrets_come_back_with_their_key_alone() {
 }
 
 #[test]
-fn nothing_is_replaced_under_somebody_elses_feet() {
+fn nothing_is_replaced_while_another_process_uses_it() {
     let (home, _) = furnished();
     let (_folder, file) = backed_up(&home, &[]);
     let mut long = home.own_tools(&["call", "countdown", "seconds=600"]).spawn().unwrap();
@@ -176,12 +176,12 @@ fn it_is_asked_first_and_shown_what_would_be_replaced() {
     let (_folder, file) = backed_up(&home, &[]);
     home.run(&["call", "calculator", "expression=1"]).ended(0);
     let refused = restore(&home, &file, &[]).ended(2);
-    assert!(refused.err.contains("would replace") && refused.err.contains("say --yes"), "{refused:?}");
+    assert!(refused.err.contains("Would replace") && refused.err.contains("with `--yes`"), "{refused:?}");
     let words = ["backup", "restore", file.to_str().unwrap()];
     for (key, code, calls) in [("n", 3, 4), ("\r", 3, 4), ("\u{3}", 130, 4), ("y", 0, 3)] {
         let mut sitting = Seat::new(200).starts(&home.command(&words), Stdout::Terminal);
         sitting.sees("toolroom.db`");
-        sitting.sees("restore it? [y] yes  [n] no");
+        sitting.sees("Restore? [y] yes  [n] no");
         sitting.is_listened_to();
         sitting.types(key);
         sitting.leaves().ended(code);
@@ -207,7 +207,7 @@ fn a_damaged_database_is_replaced_and_a_newer_one_is_not() {
     damaged[..200].fill(0xee);
     std::fs::write(&database, &damaged).unwrap();
     home.run(&["log"]).ended(1);
-    std::fs::write(home.path().join("toolroom.db-wal"), "left by somebody who died").unwrap();
+    std::fs::write(home.path().join("toolroom.db-wal"), "left by a killed process").unwrap();
     let restored = restore(&home, &file, &["--yes"]).ended(0);
     assert!(restored.err.contains("could not be opened"), "{restored:?}");
     assert_eq!(home.journal().len(), 3);
@@ -243,7 +243,7 @@ fn whenever_it_is_killed_the_old_or_the_new_state_opens() {
         assert_eq!(opening(&home).len(), 1, "killed {number}: its key is with it");
         states[usize::from(is_new)] += 1;
         home.run(&["call", "calculator", "expression=1"]).ended(0);
-        // Whatever was left half way is no obstacle, and the next one clears it away.
+        // Remains of an interrupted restore are no obstacle, and the next one removes them.
         if home.path().join("master.key.new").exists() {
             home.run(&["secrets", "rotate"]).ended(0);
         }

@@ -1,4 +1,4 @@
-//! `[retention]` and `toolroom prune`: what is old goes, what somebody waits for or still counts stays.
+//! `[retention]` and `toolroom prune`: old data is deleted; pending calls and calls that still count stay.
 
 use rustix::process::Signal;
 use serde_json::json;
@@ -70,7 +70,7 @@ fn what_is_older_than_configured_goes_and_what_waits_stays() {
 }
 
 #[test]
-fn calls_that_are_still_counted_stay_whatever_is_said() {
+fn calls_that_are_still_counted_always_stay() {
     let home = furnished();
     configure(&home, "[retention]\njournal = \"7d\"\n");
     let short = home.run(&["log"]).ended(2);
@@ -106,7 +106,7 @@ fn a_project_that_is_not_trusted_cannot_have_things_deleted() {
     std::fs::create_dir(&project).unwrap();
     std::fs::write(project.join("toolroom.toml"), "[retention]\njournal = \"30d\"\n").unwrap();
     let refused = ran(home.command(&["prune"]).current_dir(&project).output().unwrap()).ended(2);
-    assert!(refused.err.contains("nothing says how long"), "{refused:?}");
+    assert!(refused.err.contains("no retention period is set"), "{refused:?}");
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn key(home: &Home) -> String {
 fn a_new_key_opens_everything_and_the_old_one_nothing() {
     let home = Home::new();
     let none = home.run(&["secrets", "rotate"]).ended(0);
-    assert!(none.err.contains("there is no master key yet"), "{none:?}");
+    assert!(none.err.contains("No master key yet"), "{none:?}");
     set(&home, "ONE", "value of one");
     set(&home, "TWO", "value of two");
     let (waiting, granted) = (parked(&home, "it waits"), parked(&home, "it is granted"));
@@ -65,13 +65,13 @@ fn the_old_key_is_kept_for_backups_that_were_made_before() {
     let old = key(&home);
     let changed = home.run(&["secrets", "rotate"]).ended(0);
     let kept = changed.err.split('`').find(|word| word.contains("master.key.")).unwrap().to_owned();
-    assert!(changed.err.contains("backups made before need the old key, which is now `"), "{changed:?}");
+    assert!(changed.err.contains("Older backups need the old key, stored as `"), "{changed:?}");
     assert_eq!(std::fs::read_to_string(&kept).unwrap(), old);
     let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&kept).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
 
     let restored = home.run(&["backup", "restore", &file, "--yes"]).ended(0);
-    assert!(restored.err.contains(&format!("(it is kept as `{kept}`) into `")), "{restored:?}");
+    assert!(restored.err.contains(&format!("(stored as `{kept}`) into `")), "{restored:?}");
     assert_eq!(opening(&home), Vec::<String>::new());
     std::fs::copy(&kept, home.path().join("master.key")).unwrap();
     assert_eq!(opening(&home), ["ONE"]);
@@ -113,7 +113,7 @@ fn whenever_a_change_is_killed_everything_still_opens() {
         let said = blurted(&home, &values.each_ref().map(|(_, value)| value.as_str()).join(", "));
         assert_eq!(said, "[secret ONE], [secret TWO], [secret THREE]\n", "killed {number}");
         if half_way {
-            assert!(home.run(&["secrets"]).ended(0).err.contains("`toolroom secrets rotate` finishes it"));
+            assert!(home.run(&["secrets"]).ended(0).err.contains("finish it with `toolroom secrets rotate`"));
             // Every other time the next secret finishes it, every other time the next change does.
             if number % 2 == 0 {
                 set(&home, "TWO", &values[1].1);

@@ -11,7 +11,7 @@ use crate::serve::Served;
 /// How often a server is killed in a row: numbers of events are given away more than once then.
 pub(crate) const DEATHS: usize = 2;
 
-/// What is said once nobody dies any more.
+/// The message of the last run, which is not killed.
 pub(crate) const WHOLE: &str = "It was a dark and stormy night.";
 
 /// Notes are written unasked, unless others read them.
@@ -63,7 +63,7 @@ fn scene(body: &Value) -> (String, usize) {
     let messages = body["messages"].as_array().unwrap();
     let place = messages.iter().rposition(|message| message["role"] == "user").unwrap();
     let content = &messages[place]["content"];
-    // What nobody has answered yet may stand before it.
+    // An unanswered message may precede it.
     let parts =
         content.as_array().map_or_else(|| content.clone(), |parts| parts.last().unwrap()["text"].clone());
     let said = parts.as_str().unwrap().lines().last().unwrap().to_owned();
@@ -84,7 +84,7 @@ fn line(asked: &[Value], folder: &Path) -> Line {
     let mut parts = said.split(' ');
     let (name, number) = (parts.next().unwrap(), parts.next().unwrap());
     let words = match times {
-        // Words that nobody hears to the end.
+        // An answer that is cut off.
         1..=DEATHS => {
             let count: usize = number.parse().unwrap_or_default();
             Line::Stalls((0..count).map(|word| format!("{word}, ")).collect())

@@ -73,7 +73,7 @@ impl Seat {
         assert_eq!(poll(&mut [PollFd::new(&self.witness, PollFlags::IN)], Some(&long)).unwrap(), 1);
     }
 
-    /// Types, whoever listens.
+    /// Types, without waiting for a prompt.
     fn types(&self, text: &str) {
         File::from(self.person.try_clone().unwrap()).write_all(text.as_bytes()).unwrap();
     }
@@ -120,7 +120,7 @@ fn read(person: OwnedFd, screen: Arc<Screen>) -> JoinHandle<()> {
     std::thread::spawn(move || {
         let mut person = File::from(person);
         let (mut bytes, mut buffer) = (Vec::new(), [0; 4_096]);
-        // An error is what a terminal gives that nobody holds any more.
+        // A closed terminal gives an error.
         while let Ok(length @ 1..) = person.read(&mut buffer) {
             bytes.extend_from_slice(&buffer[..length]);
             *screen.seen.lock().unwrap() = String::from_utf8_lossy(&bytes).replace('\r', "");
@@ -153,7 +153,7 @@ impl Sitting {
     pub(crate) fn is_listened_to(&self) {
         let deadline = Instant::now() + LONG;
         while !self.seat.is_quiet() {
-            assert!(Instant::now() < deadline, "nobody listens:\n{}", self.screen.seen.lock().unwrap());
+            assert!(Instant::now() < deadline, "no prompt:\n{}", self.screen.seen.lock().unwrap());
             std::thread::yield_now();
         }
     }

@@ -1,4 +1,4 @@
-//! `toolroom secrets`: what is kept for tools and hidden from everybody.
+//! `toolroom secrets`.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
@@ -47,8 +47,8 @@ fn a_secret_is_kept_listed_replaced_and_removed() {
     let first = set(&home, "API.key-1_x", "first value\n");
     let key = home.path().join("master.key");
     assert_eq!(first.out, "");
-    assert!(first.err.contains("`API.key-1_x` is kept"), "{first:?}");
-    assert!(first.err.contains(&format!("a master key was made: `{}`", key.display())), "{first:?}");
+    assert!(first.err.contains("Stored `API.key-1_x`"), "{first:?}");
+    assert!(first.err.contains(&format!("created a master key: `{}`", key.display())), "{first:?}");
     assert_eq!(key.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let second = set(&home, "Second", "another value");
     assert!(!second.err.contains("master key"), "{second:?}");
@@ -75,7 +75,7 @@ fn a_secret_is_kept_listed_replaced_and_removed() {
     );
     home.run(&["secrets", "remove", "API.key-1_x"]).ended(0);
     assert_eq!(listed(&home), Vec::<Value>::new());
-    assert!(blurted(&home, "a third value").contains("a third value"), "nobody keeps it any more");
+    assert!(blurted(&home, "a third value").contains("a third value"), "it is no longer stored");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn bad_names_and_values_are_refused_and_change_nothing() {
         assert!(refused.err.contains(says), "{refused:?}");
     }
     let nobody = home.run(&["secrets", "rotate", "NAME"]).ended(5);
-    assert!(nobody.err.contains("there is no secret `NAME`"), "{nobody:?}");
+    assert!(nobody.err.contains("no secret `NAME`"), "{nobody:?}");
     assert_eq!(listed(&home), Vec::<Value>::new());
     assert!(!home.path().join("master.key").exists(), "nothing was sealed, so there is no key");
 
@@ -130,7 +130,7 @@ fn bad_names_and_values_are_refused_and_change_nothing() {
 }
 
 #[test]
-fn a_value_with_few_possibilities_is_kept_with_a_warning_of_what_cannot_be_hidden() {
+fn a_weak_value_is_stored_with_a_warning() {
     let home = Home::new();
     for (value, why) in [
         ("20260131", "easy to guess (digits alone)"),
@@ -192,7 +192,7 @@ fn a_value_is_never_told_and_never_kept_in_plain() {
     ] {
         told.push(ran(home.command(words).current_dir(home.path()).output().unwrap()).ended(0));
     }
-    // The log of the database as it is while somebody has it open, too.
+    // Also the log of the open database.
     home.run_with_stdin(&["secrets", "set", "AGAIN"], &second.value).ended(0);
     let mut open = home.own_tools(&["call", "countdown", "seconds=60"]).spawn().unwrap();
     crate::call::wait_for_status(&home, "begun");
@@ -298,7 +298,7 @@ fn without_its_key_nothing_runs_and_no_new_key_is_made() {
     home.run(&["secrets", "rm", "ONE"]).ended(0);
     home.run(&["secrets", "rm", "TWO"]).ended(0);
     home.run(&["call", "calculator", "expression=1"]).ended(0);
-    assert!(set(&home, "ONE", "value of one").err.contains("a master key was made"));
+    assert!(set(&home, "ONE", "value of one").err.contains("created a master key"));
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn a_value_is_typed_unseen() {
     sitting.sees("value of `TYPED` (not shown):");
     sitting.is_listened_to();
     sitting.types(&format!("{}\r", canary.value));
-    let left = sitting.leaves().ended(0).shows("characters").shows("`TYPED` is kept");
+    let left = sitting.leaves().ended(0).shows("characters").shows("Stored `TYPED`");
     canary.is_not_told(&Ran { code: 0, out: left.out, err: left.screen });
     assert_eq!(blurted(&home, &canary.value), "[secret TYPED]\n");
 

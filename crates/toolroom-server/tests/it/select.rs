@@ -81,7 +81,7 @@ fn a_file_of_tools_is_an_object_or_an_array() {
     assert_eq!(ids(&ranking), ["weather_forecast"]);
 
     let array = r#"[
-      {"name": "a", "description": "First line", "when_to_use": "Somebody wants to know the way", "extra": [1]},
+      {"name": "a", "description": "First line", "when_to_use": "A user wants to know the way", "extra": [1]},
       {"name": "b", "description": "Nothing in particular", "tags": ["route"]},
       {"name": "c", "description": "Nothing either", "usage_examples": ["beam me up, Scotty", "energize"]}
     ]"#;

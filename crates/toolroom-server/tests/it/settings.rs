@@ -158,7 +158,7 @@ fn what_cannot_be_read_or_makes_no_sense_changes_nothing() {
         header(document, json!({"secret": "kept"}));
         document["projects"][local]["servers"][0]["reached"]["url"] = json!("http://evil.example/mcp");
     };
-    refuses(&over_http, "others can listen");
+    refuses(&over_http, "unencrypted");
     let program = |document: &mut Value, fields: Value| {
         let mut reached = json!({"transport": "stdio", "command": "/bin/true", "profile": "workspace"});
         reached.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -254,7 +254,7 @@ fn a_server_at_another_address_loses_what_was_granted_and_seen_at_the_old_one() 
 }
 
 #[test]
-fn what_somebody_changes_while_a_person_is_asked_is_not_undone() {
+fn changes_made_during_the_prompt_are_not_undone() {
     let home = Home::new();
     home.run(&["mcp", "add", "far", "--url", "http://127.0.0.1:1/mcp", "--no-start"]).ended(0);
     let mut document = exported(&home);

@@ -14,10 +14,10 @@ fn always_holds_in_every_process_and_says_first_how_far_it_reaches() {
     let said =
         desk.run(&["approvals", "approve", &call, "--always", "--when", "args.text == 'hello'"]).ended(0);
     for part in [
-        "allow app:publish_note when args.text == 'hello', said by the operator",
-        "it would have decided 2 of the last 3 calls of this tool",
-        "said always to app:publish_note",
-        "take it back with `toolroom policy forget ans_",
+        "allow app:publish_note when args.text == 'hello', set by the operator",
+        "would have decided 2 of the last 3 calls of this tool",
+        "Always approved: app:publish_note",
+        "Undo with `toolroom policy forget ans_",
     ] {
         assert!(said.err.contains(part), "{part}: {said:?}");
     }
@@ -80,7 +80,7 @@ fn never_denies_from_then_on() {
     let call = desk.park("spam");
     let said = desk.run(&["approvals", "deny", &call, "--never", "--when", "args.text == 'spam'"]).ended(0);
     assert!(said.err.contains("deny app:publish_note when args.text == 'spam'"), "{said:?}");
-    assert!(said.err.contains("it would have decided 0 of the last 0 calls"), "{said:?}");
+    assert!(said.err.contains("would have decided 0 of the last 0 calls"), "{said:?}");
     let denied = desk.call("spam").ended(3).json();
     assert!(denied["rule"].as_str().unwrap().starts_with("ans_"), "{denied}");
     desk.call_with("spam", &["--yes"]).ended(3);
@@ -107,7 +107,7 @@ fn a_session_without_a_conversation_is_the_call() {
     let call = desk.park("hello");
     let said = desk.run(&["approvals", "approve", &call, "--session"]).ended(0);
     assert!(
-        said.err.contains("it belongs to no conversation, so the answer is for this call alone"),
+        said.err.contains("The call is not part of a conversation, so the answer applies to this call only"),
         "{said:?}"
     );
     desk.run(&["call", "--resume", &call]).ended(0);
@@ -136,7 +136,7 @@ fn who_answers_for_good_is_told_what_still_asks() {
     let call = desk.park("one");
     let said = desk.run(&["approvals", "approve", &call, "--always"]).ended(0);
     assert!(
-        said.err.contains("calls like this one are still asked about, by the rule `default."),
+        said.err.contains("Calls like this one still need approval because of the rule `default."),
         "{said:?}"
     );
     let pending = desk.call("two").ended(4).json();

@@ -23,7 +23,7 @@ fn is_trusted(project: &Project) -> bool {
     trusted
 }
 
-/// Somebody who asks for trust at a terminal.
+/// A user who runs `toolroom trust` at a terminal.
 fn asked(project: &Project, seat: Seat) -> Sitting {
     let mut command = project.home.command(&["trust"]);
     seat.starts(command.current_dir(project.folder()), Stdout::Terminal)
@@ -42,16 +42,16 @@ fn what_it_would_allow_is_shown_before_it_is_trusted() {
         ran.err,
         format!(
             "{file} would be allowed to set:\n  \
-             policy.preset = \"open\" (looser than \"balanced\")\n  \
+             policy.preset = \"open\" (more lenient than \"balanced\")\n  \
              rule.free = allow publish_* when args.text == 'x' (only a trusted file may allow)\n  \
-             tool.lottery.rate = \"9/h\" (in place of the limit there is, even if that is stricter)\n\
-             3 in all, until the file changes; it may ask, deny and narrow without trust\n\
-             {file} is trusted; `toolroom trust --revoke` takes it back\n"
+             tool.lottery.rate = \"9/h\" (replaces the current limit, even if that is stricter)\n\
+             3 in total, until the file changes; settings that ask, deny or narrow need no trust\n\
+             Trusted {file}; undo with `toolroom trust --revoke`\n"
         )
     );
     assert!(is_trusted(&project));
     let again = project.run(&["trust"]).ended(0);
-    assert_eq!(again.err, format!("{file} is trusted already, with this content\n"));
+    assert_eq!(again.err, format!("{file} is already trusted\n"));
     let document = project.run(&["trust", "--json"]).ended(0).json();
     assert_eq!((&document["trusted"], &document["path"]), (&json!(true), &json!(file)));
     assert_eq!(document["allows"].as_array().unwrap().len(), 3);
@@ -151,7 +151,7 @@ fn trust_is_listed_and_taken_back() {
     project.run(&["trust", "--revoke"]).ended(5);
     let file = project.file().display().to_string();
     let ran = project.run(&["trust", "--revoke", &file]).ended(0);
-    assert_eq!(ran.err, format!("{file} is no longer trusted\n"));
+    assert_eq!(ran.err, format!("No longer trusted: {file}\n"));
     assert_eq!(list(&project), json!([]));
 
     project.write(LENIENT);
@@ -176,7 +176,7 @@ fn a_file_that_allows_nothing_needs_no_trust() {
         "[policy]\npreset = \"careful\"\n[[rule]]\nid = \"no\"\neffect = \"deny\"\ntool = \"lottery\"\n",
     );
     let ran = project.run(&["trust", "--yes"]).ended(0);
-    assert!(ran.err.contains("allows nothing, and counts in full without trust"), "{ran:?}");
+    assert!(ran.err.contains("allows nothing, so it is fully in effect without trust"), "{ran:?}");
     assert!(!project.home.path().join("toolroom.db").exists());
     let document = project.run(&["trust", "--json"]).ended(0).json();
     assert_eq!((&document["trusted"], &document["allows"]), (&json!(false), &json!([])));
@@ -187,7 +187,7 @@ fn a_file_that_allows_nothing_needs_no_trust() {
 fn a_file_that_is_wrong_or_missing_cannot_be_trusted() {
     let project = Project::new("");
     let ran = project.run(&["trust", "--yes"]).ended(5);
-    assert!(ran.err.contains("`toolroom init --project` writes one"), "{ran:?}");
+    assert!(ran.err.contains("create one with `toolroom init --project`"), "{ran:?}");
     project.write(format!("{LENIENT}effekt = 1\n"));
     let ran = project.run(&["trust", "--yes"]).ended(2);
     assert!(ran.err.contains("toolroom.toml:10: `rule.effekt` is no key"), "{ran:?}");

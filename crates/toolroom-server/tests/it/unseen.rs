@@ -9,7 +9,7 @@ use rustix::fs::{CWD, FileType, mknodat};
 use crate::home::{Home, finished};
 use crate::project::Project;
 
-/// A user nobody is.
+/// An unused user id.
 const STRANGER: u32 = 54_321;
 
 /// The four places where it is told, and what it is called there.
@@ -41,17 +41,17 @@ fn a_project_file_that_is_none_is_told_wherever_it_would_count() {
     is_told(&project, "it is a link that leads nowhere", away);
     let project = Project::new("");
     std::fs::create_dir(project.file()).unwrap();
-    is_told(&project, "it is no regular file", away);
+    is_told(&project, "it is not a regular file", away);
     let project = Project::new("");
     mknodat(CWD, project.file(), FileType::Fifo, 0o600.into(), 0).unwrap();
-    is_told(&project, "it is no regular file", away);
+    is_told(&project, "it is not a regular file", away);
 }
 
 #[test]
-fn a_project_file_of_somebody_else_is_told_and_does_not_count() {
+fn a_project_file_of_another_user_is_ignored_with_a_warning() {
     let project = Project::new("");
     project.write("[policy]\npreset = \"careful\"\n");
-    // Only root can give files away; for everybody else the search itself is tested in the host.
+    // Only root can give files away; the host tests the search for other users.
     if chown(project.file(), Some(STRANGER), None).is_err() {
         return;
     }
@@ -69,7 +69,7 @@ fn a_variable_that_is_no_text_is_an_error_and_not_unset() {
         let ran = finished(command.spawn().unwrap()).ended(2);
         assert!(
             ran.err.contains(
-                "TOOLROOM_POLICY_PRESET: is not UTF-8; set it anew, or `unset TOOLROOM_POLICY_PRESET`"
+                "TOOLROOM_POLICY_PRESET: is not UTF-8; set it again, or `unset TOOLROOM_POLICY_PRESET`"
             ),
             "{ran:?}"
         );

@@ -54,7 +54,7 @@ fn every_released_database_is_brought_here_and_its_calls_are_read() {
         assert_eq!(calls.len(), 4, "{calls:?}");
         assert!(home.run(&["log", "call_1"]).ended(0).out.contains("builtin:calculator"));
         if schema >= 2 {
-            // What is sealed in it was sealed by nobody, and as long as it is there no call is let through.
+            // Its sealed value has no key, and as long as it is there no call is allowed.
             home.run(&["secrets", "remove", "TOKEN"]).ended(0);
         }
         assert_eq!(home.run(&["call", "calculator", "expression=17*23"]).ended(0).out.trim(), "391");
@@ -70,7 +70,7 @@ fn a_plan_is_told_in_words_and_a_missing_database_is_no_mistake() {
     let told = home.run(&["migrate", "--plan"]).ended(0).out;
     assert!(told.contains("from schema 1 to") && told.contains("conversations and their runs"), "{told}");
     let empty = Home::new();
-    assert!(empty.run(&["migrate", "--plan"]).ended(0).err.contains("there is no database yet"));
+    assert!(empty.run(&["migrate", "--plan"]).ended(0).err.contains("No database yet"));
     assert!(!database(&empty).exists(), "a plan makes nothing");
 }
 
@@ -99,7 +99,7 @@ fn after_a_newer_version_the_way_back_is_told_and_taken() {
     assert_eq!(std::fs::read(kept).unwrap(), changed, "what the newer version wrote is kept");
     assert_eq!(home.journal().len(), 1);
     let nothing = home.run(&["migrate", "--back", "--yes"]).ended(2);
-    assert!(nothing.err.contains("nothing to go back from"), "{nothing:?}");
+    assert!(nothing.err.contains("nothing to roll back"), "{nothing:?}");
 
     sql(&database(&home), &format!("PRAGMA user_version = {newer};"));
     let none = home.run(&["migrate", "--back", "--yes"]).ended(1);

@@ -47,7 +47,7 @@ fn several_wait_at_once_and_each_gets_its_own_answer() {
     let report = finished(denied).ended(3).json();
     assert_eq!((&report["outcome"], &report["rule"]), (&json!("denied"), &json!("approval.refused")));
     let ran = finished(edited).ended(0);
-    assert!(ran.err.contains("takes its place"), "{ran:?}");
+    assert!(ran.err.contains("replaced by"), "{ran:?}");
     assert_eq!(ran.json()["call_id"], desk.question(&three)["replaced_by"]);
     let report = finished(stopped).ended(3).json();
     assert!(report["error"]["message"].as_str().unwrap().contains("end the run"), "{report}");
@@ -57,7 +57,7 @@ fn several_wait_at_once_and_each_gets_its_own_answer() {
 }
 
 #[test]
-fn whoever_waits_long_enough_gets_the_call_back_as_pending() {
+fn a_call_is_pending_after_the_wait_limit() {
     let desk = Desk::new();
     let ran = desk.call_with("hello", &["--wait", "200ms"]).ended(4);
     assert!(ran.err.contains("in another terminal"), "{ran:?}");

@@ -46,7 +46,7 @@ async fn overdue_questions_are_answered_with_no_at_the_next_start() {
             (CallStatus::Denied, QuestionState::Expired, SealedState::Deleted)
         );
         let row = next.call(&late.record.scope, &late.record.id).await.unwrap().unwrap();
-        assert_eq!(row.error.as_deref(), Some("nobody answered, or used the answer, in time"));
+        assert_eq!(row.error.as_deref(), Some("not answered in time, or the answer was not used in time"));
         assert_eq!(row.rule.as_deref(), Some("approval.expired"));
         assert_eq!((row.ended_at, row.duration_us), (Some(clock.now()), 60_000_000));
         assert!(next.begin(resumed(clock, late)).await.is_err());

@@ -1,4 +1,4 @@
-//! `cost_status`: what somebody has spent on models.
+//! `cost_status`: tokens used and money spent on models.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use toolroom::scope::{Scope, UserId};
 use toolroom::tool::{Capability, Effect, ErrorKind, IdError, Tool, ToolError, Yields, tool_fn};
 
 #[derive(Deserialize, JsonSchema)]
-struct Whose {
-    /// User to look up; whoever asks, when left out
+struct CostStatusArguments {
+    /// User to look up; default: the caller
     #[schemars(length(min = 1, max = 200))]
     user_id: Option<String>,
 }
@@ -28,28 +28,29 @@ struct Costs {
     total_tokens: u64,
     cache_read_tokens: u64,
     cache_write_tokens: u64,
-    /// US dollars, as far as prices are known.
+    /// US dollars; models without a known price count as free.
     total_cost: f64,
     api_calls: u64,
     turns: u64,
-    /// Today, from midnight UTC on.
+    /// From midnight UTC on.
     daily_cost: f64,
     daily_date: String,
-    /// Null if there is no bound, or the call was not made by a run.
+    /// Null if there is no limit, or the call was not made by a run.
     daily_budget_usd: Option<f64>,
 }
 
 pub(super) fn tool(kept: Option<Arc<dyn Spending>>) -> Result<Arc<dyn Tool>, IdError> {
-    let description = "Tell how many tokens a user has used and what they cost, in all and today";
-    let tool = tool_fn("builtin:cost_status", description, move |context, whose: Whose| {
-        let kept = kept.clone();
-        async move { look(spending(kept.as_deref())?, &context, whose.user_id.as_deref()).await }
-    })?;
+    let description = "Return how many tokens a user has used and what they cost, in total and today";
+    let tool =
+        tool_fn("builtin:cost_status", description, move |context, arguments: CostStatusArguments| {
+            let kept = kept.clone();
+            async move { look(spending(kept.as_deref())?, &context, arguments.user_id.as_deref()).await }
+        })?;
     Ok(Arc::new(tool.with(|spec| {
         spec.title("Cost Status")
             .effect(Effect::Read)
             .capabilities(&[Capability::ReadsPrivate])
-            // Figures hold nothing that was read.
+            // Figures contain nothing that was read.
             .yields(Yields::Stated)
             .when_to_use("the user asks what they have spent, or how much of their budget is left")
             .category("usage", &["cost", "money", "budget", "tokens", "spent", "usage"])
@@ -57,13 +58,13 @@ pub(super) fn tool(kept: Option<Arc<dyn Spending>>) -> Result<Arc<dyn Tool>, IdE
     })))
 }
 
-/// What was spent on models, as far as anybody counts.
+/// The record of spending; fails where none is kept.
 pub(super) fn spending(kept: Option<&dyn Spending>) -> Result<&dyn Spending, ToolError> {
-    kept.ok_or_else(|| ToolError::tool("nobody counts what is spent here"))
+    kept.ok_or_else(|| ToolError::tool("spending is not recorded here"))
 }
 
 pub(super) fn failed(error: LedgerError) -> ToolError {
-    ToolError::new(ErrorKind::Crashed, "what was spent could not be read").caused_by(error)
+    ToolError::new(ErrorKind::Crashed, "the recorded spending could not be read").caused_by(error)
 }
 
 async fn look(
@@ -77,9 +78,9 @@ async fn look(
     let today = spending.spent(&scope, None, Some(now.start_of_day())).await.map_err(failed)?;
     let date = Timestamp::from_microsecond(now.as_micros())
         .map_err(|error| ToolError::new(ErrorKind::Crashed, "the clock is out of range").caused_by(error))?;
-    // The budget is that of whoever calls; of others none is known here.
+    // Only the caller's own budget is known.
     let own = scope == *context.scope();
-    let budget = RunFacts::of(context.metadata()).daily_budget_usd.filter(|_| own);
+    let budget = RunFacts::from_metadata(context.metadata()).daily_budget_usd.filter(|_| own);
     let Spent { usage, cost, answers, runs } = ever;
     Ok(Costs {
         user_id: scope.user.map(|user| user.to_string()),
@@ -97,17 +98,16 @@ async fn look(
     })
 }
 
-/// Whose costs are told. Whoever speaks for the whole project may ask about each of its users, a user about
-/// themselves.
+/// The scope to report. A caller for the whole project may ask about each of its users, a user only about themselves.
 fn visible(caller: &Scope, user: Option<&str>) -> Result<Scope, ToolError> {
     let Some(user) = user else { return Ok(caller.clone()) };
     let wanted = Scope { project: caller.project.clone(), user: Some(UserId::new(user)) };
     match caller.covers(&wanted) {
         true => Ok(wanted),
         false => {
-            let told = "only the operator may see what other users have spent";
-            Err(ToolError::new(ErrorKind::PermissionDenied, told)
-                .with_hint("leave `user_id` out to see what you have spent yourself"))
+            let text = "only the operator may see what other users have spent";
+            Err(ToolError::new(ErrorKind::PermissionDenied, text)
+                .with_hint("leave out `user_id` to see your own spending"))
         }
     }
 }
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_user_sees_their_own_costs_and_the_operator_everybodys() {
+    fn a_user_sees_their_own_costs_and_the_operator_all_costs() {
         let (anna, project) = (Scope::user("shop", "anna"), Scope::project("shop"));
         assert_eq!(visible(&anna, None).unwrap(), anna);
         assert_eq!(visible(&anna, Some("anna")).unwrap(), anna);

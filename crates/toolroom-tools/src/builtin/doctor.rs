@@ -1,6 +1,6 @@
-//! `doctor`: whether everything is in order, and what to do where it is not.
+//! `doctor`: checks the installation and suggests remedies.
 //!
-//! The form of the answer is here; who examines what is behind [`Checkup`].
+//! The report is defined here; the checks are behind [`Checkup`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,39 +18,39 @@ use toolroom::tool::{
     Capability, Effect, ErrorKind, IdError, NoArguments, Pool, Timeout, Tool, ToolError, tool_fn,
 };
 
-/// The checks every report has, whether there is something to check or not.
+/// The checks of every report, even for parts that do not exist.
 const ALWAYS: [&str; 7] = ["config", "memory", "context", "provider", "rag", "sessions", "disk"];
 
-/// What to do instead, for a caller who may not see the report.
+/// What a caller without access can do instead.
 const INSTEAD: &str = "use `toolroom doctor` at the machine, or a key with the scope `manage` of the project `local`: with it \
                        call the tool directly, or `GET /v1/doctor`";
 
-/// Longer than an examination takes itself.
+/// Longer than any check takes.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The key of [`CallRequest::metadata`](toolroom::call::CallRequest::metadata) under which an entrance says `true` if the
-/// caller manages this machine. Callers at the machine do.
+/// The key of [`CallRequest::metadata`](toolroom::call::CallRequest::metadata) that is `true` if the caller manages this
+/// machine. Local callers always do.
 pub const MANAGES_MACHINE: &str = "manages_machine";
 
-/// Whoever can examine this toolroom.
+/// Runs the checks of this installation.
 pub trait Checkup: Send + Sync {
-    /// Looks at everything, within some seconds.
+    /// Runs all checks, within a few seconds.
     fn report(&self) -> BoxFuture<'_, Report>;
 }
 
-/// How grave something is.
+/// How severe a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Gravity {
-    /// In order.
+pub enum Severity {
+    /// No problem.
     Ok,
-    /// Works, and somebody should look at it.
+    /// Works, but needs attention.
     Warning,
     /// Does not work.
     Error,
 }
 
-impl Gravity {
+impl Severity {
     /// The name used in reports and on the command line.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -62,92 +62,91 @@ impl Gravity {
     }
 }
 
-/// One thing that was found.
+/// A finding of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "CheckFinding")]
 pub struct Finding {
-    /// How grave it is.
+    /// How severe it is.
     #[serde(rename = "status")]
-    pub gravity: Gravity,
-    /// What was found.
+    pub severity: Severity,
+    /// The text.
     pub details: String,
-    /// A name that stays the same from version to version; absent if all is well.
+    /// A code that is stable across versions; absent if there is no problem.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<&'static str>,
-    /// What to type; absent if all is well.
+    /// The command that helps; absent if there is no problem.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
 }
 
 impl Finding {
-    /// All is well.
+    /// No problem.
     #[must_use]
     pub fn ok(details: impl Into<String>) -> Self {
-        Self { gravity: Gravity::Ok, details: details.into(), code: None, remedy: None }
+        Self { severity: Severity::Ok, details: details.into(), code: None, remedy: None }
     }
 
-    /// It works, and somebody should look at it.
+    /// Works, but needs attention.
     #[must_use]
     pub fn warning(code: &'static str, details: impl Into<String>, remedy: impl Into<String>) -> Self {
         let (details, remedy) = (details.into(), Some(remedy.into()));
-        Self { gravity: Gravity::Warning, details, code: Some(code), remedy }
+        Self { severity: Severity::Warning, details, code: Some(code), remedy }
     }
 
     /// It does not work.
     #[must_use]
     pub fn error(code: &'static str, details: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { gravity: Gravity::Error, ..Self::warning(code, details, remedy) }
+        Self { severity: Severity::Error, ..Self::warning(code, details, remedy) }
     }
 }
 
-/// What was found in one part.
+/// The findings of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Check {
-    /// The gravest finding.
+    /// The most severe finding.
     #[serde(flatten)]
-    pub gravest: Finding,
-    /// The others, gravest first.
+    pub worst: Finding,
+    /// The other findings, most severe first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub further: Vec<Finding>,
 }
 
 impl Check {
-    /// A part that is in order if nothing was found; `details` says so then.
+    /// A check with these findings; `details` is the text if there are none.
     #[must_use]
     pub fn new(details: impl Into<String>, mut found: Vec<Finding>) -> Self {
-        found.sort_by_key(|finding| std::cmp::Reverse(finding.gravity));
+        found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         let mut found = found.into_iter();
-        let gravest = found.next().unwrap_or_else(|| Finding::ok(details));
-        Self { gravest, further: found.collect() }
+        let worst = found.next().unwrap_or_else(|| Finding::ok(details));
+        Self { worst, further: found.collect() }
     }
 
-    /// Everything that was found, gravest first.
+    /// All findings, most severe first.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
-        std::iter::once(&self.gravest).chain(&self.further)
+        std::iter::once(&self.worst).chain(&self.further)
     }
 }
 
-/// What an examination found.
+/// The report of all checks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "DoctorReport")]
 pub struct Report {
-    /// As its gravest finding.
+    /// The most severe status.
     #[serde(serialize_with = "as_health")]
     #[schemars(with = "String")]
-    pub status: Gravity,
-    /// By name: those every report has first, in the order of the seed.
+    pub status: Severity,
+    /// By name; first those every report has, in a fixed order.
     #[serde(serialize_with = "as_map")]
     #[schemars(with = "BTreeMap<String, Check>")]
     pub checks: Vec<(&'static str, Check)>,
-    /// Everything that is not in order, in words.
+    /// All problems as text.
     pub warnings: Vec<String>,
-    /// When it was made.
+    /// When the report was made.
     pub timestamp: String,
 }
 
 impl Report {
-    /// A report of these checks. Those every report has and that are not among them are about parts that do not exist
-    /// here.
+    /// Creates a report. Standard checks that are missing from `found` are reported as not configured.
     #[must_use]
     pub fn new(at: Timestamp, mut found: Vec<(&'static str, Check)>) -> Self {
         let mut checks = Vec::with_capacity(found.len() + ALWAYS.len());
@@ -158,31 +157,31 @@ impl Report {
         }
         checks.extend(found);
         let wrong = checks.iter().flat_map(|(name, check)| check.findings().map(move |found| (name, found)));
-        let wrong = wrong.filter(|(_, finding)| finding.gravity > Gravity::Ok);
+        let wrong = wrong.filter(|(_, finding)| finding.severity > Severity::Ok);
         Self {
-            status: checks.iter().map(|(_, check)| check.gravest.gravity).max().unwrap_or(Gravity::Ok),
+            status: checks.iter().map(|(_, check)| check.worst.severity).max().unwrap_or(Severity::Ok),
             warnings: wrong.map(|(name, finding)| format!("{name}: {}", finding.details)).collect(),
             timestamp: rfc3339(at),
             checks,
         }
     }
 
-    /// The status in the words of a report.
+    /// The overall status as reports spell it.
     #[must_use]
     pub const fn health(&self) -> &'static str {
         health(self.status)
     }
 }
 
-const fn health(gravity: Gravity) -> &'static str {
-    match gravity {
-        Gravity::Ok => "healthy",
-        Gravity::Warning | Gravity::Error => gravity.as_str(),
+const fn health(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Ok => "healthy",
+        Severity::Warning | Severity::Error => severity.as_str(),
     }
 }
 
-fn as_health<S: Serializer>(gravity: &Gravity, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(health(*gravity))
+fn as_health<S: Serializer>(severity: &Severity, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(health(*severity))
 }
 
 fn as_map<S: Serializer>(checks: &[(&'static str, Check)], serializer: S) -> Result<S::Ok, S::Error> {
@@ -199,16 +198,17 @@ fn rfc3339(at: Timestamp) -> String {
 }
 
 pub(super) fn tool(checkup: Option<Arc<dyn Checkup>>) -> Result<Arc<dyn Tool>, IdError> {
-    let description = "Check that everything is in order, and what to do where it is not";
+    let description = "Check that this installation works, and suggest remedies for problems";
     let tool = tool_fn("builtin:doctor", description, move |context: CallContext, _none: NoArguments| {
         let checkup = checkup.clone();
         async move {
             let is_manager = context.metadata().get(MANAGES_MACHINE) == Some(&Value::Bool(true));
             if context.user_location() != UserLocation::Local && !is_manager {
-                let text = "this is about the whole machine, which this caller does not manage";
+                let text = "the report is about the whole machine, which this caller does not manage";
                 return Err(ToolError::new(ErrorKind::PermissionDenied, text).with_hint(INSTEAD));
             }
-            let unavailable = || ToolError::new(ErrorKind::Tool, "nothing can be examined from here");
+            let unavailable =
+                || ToolError::new(ErrorKind::Tool, "the installation cannot be checked from here");
             Ok(checkup.ok_or_else(unavailable)?.report().await)
         }
     })?;
@@ -218,7 +218,7 @@ pub(super) fn tool(checkup: Option<Arc<dyn Checkup>>) -> Result<Arc<dyn Tool>, I
             .capabilities(&[Capability::ReadsPrivate])
             .when_to_use("something does not work, or before relying on this installation")
             .category("diagnostics", &["doctor", "health", "status", "diagnose"])
-            // Files, keys and the machine are looked at in between.
+            // Reads files and keys in between.
             .pool(Pool::Blocking)
             .timeout(Timeout::After(TIMEOUT))
     })))
@@ -233,7 +233,7 @@ mod tests {
     const AT: Timestamp = Timestamp::from_micros(1_773_662_400_000_000);
 
     #[test]
-    fn a_report_has_the_seeds_shape_and_always_its_seven_checks() {
+    fn a_report_always_has_its_seven_checks_in_order() {
         let found = vec![
             ("store", Check::new("12 MB", Vec::new())),
             ("disk", Check::new("room", vec![Finding::warning("disk.low", "little room", "make room")])),
@@ -256,11 +256,11 @@ mod tests {
     }
 
     #[test]
-    fn the_gravest_finding_stands_for_the_others() {
+    fn the_most_severe_finding_stands_for_the_check() {
         let warning = |code| Finding::warning(code, "odd", "look");
         let error = Finding::error("c", "broken", "mend");
         let check = Check::new("fine", vec![warning("a"), error.clone(), warning("b")]);
-        assert_eq!((check.gravest.clone(), check.further.len()), (error, 2));
+        assert_eq!((check.worst.clone(), check.further.len()), (error, 2));
         let report = Report::new(AT, vec![("config", check)]);
         assert_eq!((report.health(), report.warnings.len()), ("error", 3));
         assert_eq!(report.warnings.first().unwrap(), "config: broken");

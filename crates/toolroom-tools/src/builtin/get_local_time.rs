@@ -10,8 +10,8 @@ use toolroom::call::CallContext;
 use toolroom::tool::{Effect, ErrorKind, IdError, Tool, ToolError, tool_fn};
 
 #[derive(Deserialize, JsonSchema)]
-struct Where {
-    /// IANA time zone such as `Europe/Berlin`; the user's own when left out
+struct GetLocalTimeArguments {
+    /// IANA time zone such as `Europe/Berlin`; default: the user's own
     timezone: Option<String>,
 }
 
@@ -27,9 +27,9 @@ struct LocalTime {
 pub(super) fn tool(home: TimeZone) -> Result<Arc<dyn Tool>, IdError> {
     let tool = tool_fn(
         "builtin:get_local_time",
-        "Get the current local date and time",
-        move |context, args: Where| {
-            let answer = now(&context, &home, args.timezone.as_deref());
+        "Return the current local date and time",
+        move |context, arguments: GetLocalTimeArguments| {
+            let answer = now(&context, &home, arguments.timezone.as_deref());
             async move { answer }
         },
     )?;
@@ -63,7 +63,7 @@ fn local_time(now: &Zoned) -> LocalTime {
     LocalTime {
         iso_datetime: now.strftime("%Y-%m-%dT%H:%M:%S").to_string(),
         display_datetime: now.strftime("%A, %-d %B %Y, %H:%M").to_string(),
-        // A zone may be set by its rule alone; its offset is then the only name it has.
+        // A zone without an IANA name goes by its offset.
         timezone: now.time_zone().iana_name().unwrap_or(&utc_offset).to_owned(),
         day_of_week: now.strftime("%A").to_string(),
         utc_offset,
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shape_is_the_seeds_with_the_offset_added() {
+    fn the_result_has_all_fields() {
         let zone = TimeZone::get("Asia/Tashkent").unwrap();
         let now = "2026-11-15T04:05:06Z".parse::<Timestamp>().unwrap().to_zoned(zone);
         let expected = serde_json::json!({

@@ -1,14 +1,14 @@
-//! The tools Toolroom ships with: a file or folder each, and one line in [`all`] or [`of_this_machine`].
+//! The tools Toolroom ships with: a file or folder each, and one line in [`all`] or [`of_local_machine`].
 
 mod calculator;
-pub mod calendar;
 mod cost_status;
+pub mod create_calendar_event;
 mod desktop;
 pub mod doctor;
+mod effect_by_arguments;
 mod files;
 mod get_local_time;
-mod graver;
-pub mod location;
+pub mod get_location_from_ip;
 mod memory;
 mod result_read;
 pub mod search;
@@ -30,77 +30,84 @@ use toolroom_host::files::Projects;
 use toolroom_host::process::Supervisor;
 use toolroom_host::ssh::SshHome;
 
-use calendar::Calendars;
+use create_calendar_event::Calendars;
 use doctor::Checkup;
-use location::LocationService;
-use shell::{CommandTerms, Lasting};
+use get_location_from_ip::LocationService;
+use shell::{CommandPolicy, ConversationResources};
 use web::Web;
-use web_search::Engines;
+use web_search::SearchEngines;
 
-/// What built-in tools need from the outside.
-pub struct Surroundings {
-    /// Where whole results are kept.
+/// The services that built-in tools use.
+pub struct ToolDependencies {
+    /// Stores whole results.
     pub artifacts: Arc<dyn Artifacts>,
-    /// Whose calendars events are put into.
+    /// The calendars of projects.
     pub calendars: Arc<dyn Calendars>,
-    /// What time it is.
+    /// The current time.
     pub clock: Arc<dyn Clock>,
     /// How commands are judged and confined.
-    pub commands: CommandTerms,
-    /// The tools that can be found: the catalog these are registered in. Weak, because it holds them.
+    pub commands: CommandPolicy,
+    /// The catalog these tools are registered in, for `search`. Weak, because it owns them.
     pub catalog: Weak<Catalog>,
-    /// Who can examine this toolroom; `None` where only names are wanted.
+    /// Runs the checks of `doctor`; `None` if only tool names are needed.
     pub checkup: Option<Arc<dyn Checkup>>,
-    /// The workspaces of all projects; `None` where only names are wanted.
+    /// The workspaces of all projects; `None` if only tool names are needed.
     pub files: Option<Arc<Projects>>,
-    /// Who is asked when something is searched on the web.
-    pub engines: Arc<dyn Engines>,
-    /// What has been called.
+    /// The search engines of projects.
+    pub engines: Arc<dyn SearchEngines>,
+    /// Past calls.
     pub journal: Arc<dyn Journal>,
     /// Shells and programs that outlive a call.
-    pub lasting: Arc<Lasting>,
-    /// Who is asked where this machine is.
+    pub conversation_resources: Arc<ConversationResources>,
+    /// The service that locates this machine.
     pub location: LocationService,
-    /// What is remembered of users; `None` where only names are wanted.
+    /// The stored memories; `None` if only tool names are needed.
     pub memories: Option<Arc<dyn Memories>>,
-    /// What was spent on models; `None` where only names are wanted.
+    /// The record of spending; `None` if only tool names are needed.
     pub spending: Option<Arc<dyn Spending>>,
-    /// The ssh configuration that commands may use; `None` where only names are wanted.
+    /// The ssh configuration that commands may use; `None` if only tool names are needed.
     pub ssh: Option<Arc<SshHome>>,
-    /// Who starts programs.
+    /// Starts programs.
     pub supervisor: Supervisor,
-    /// What is switched off.
+    /// Which tools are switched off.
     pub switchboard: Arc<dyn Switchboard>,
     /// The user's time zone.
     pub time_zone: TimeZone,
-    /// How far tools reach into the web.
+    /// The HTTP clients of tools.
     pub web: Arc<Web>,
 }
 
-/// The built-in tools of every project, by name.
-pub fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
+/// The built-in tools of every project.
+pub fn all(dependencies: &ToolDependencies) -> Result<Vec<Arc<dyn Tool>>, IdError> {
     let mut tools = vec![
         calculator::tool()?,
-        cost_status::tool(around.spending.clone())?,
-        doctor::tool(around.checkup.clone())?,
-        get_local_time::tool(around.time_zone.clone())?,
-        location::tool(Arc::clone(&around.web), around.location.clone())?,
-        result_read::tool(Arc::clone(&around.artifacts))?,
-        search::tool(around.catalog.clone(), Arc::clone(&around.journal), Arc::clone(&around.switchboard))?,
-        session_status::tool(around.spending.clone())?,
-        web_search::tool(Arc::clone(&around.web), Arc::clone(&around.engines), Arc::clone(&around.clock))?,
+        cost_status::tool(dependencies.spending.clone())?,
+        doctor::tool(dependencies.checkup.clone())?,
+        get_local_time::tool(dependencies.time_zone.clone())?,
+        get_location_from_ip::tool(Arc::clone(&dependencies.web), dependencies.location.clone())?,
+        result_read::tool(Arc::clone(&dependencies.artifacts))?,
+        search::tool(
+            dependencies.catalog.clone(),
+            Arc::clone(&dependencies.journal),
+            Arc::clone(&dependencies.switchboard),
+        )?,
+        session_status::tool(dependencies.spending.clone())?,
+        web_search::tool(
+            Arc::clone(&dependencies.web),
+            Arc::clone(&dependencies.engines),
+            Arc::clone(&dependencies.clock),
+        )?,
     ];
-    tools.extend(memory::all(&around.memories)?);
-    tools.extend(web::all(&around.web)?);
+    tools.extend(memory::all(&dependencies.memories)?);
+    tools.extend(web::all(&dependencies.web)?);
     Ok(tools)
 }
 
-/// The built-in tools that reach into this machine. They belong to the project of the person whose machine it is, and
-/// to others only where somebody says so.
-pub fn of_this_machine(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
-    let mut tools = files::all(&around.files)?;
-    tools.push(calendar::tool(around)?);
-    tools.extend(desktop::all(around)?);
-    tools.extend(shell::all(around)?);
+/// The built-in tools that act on this machine. Other projects than its owner's get them only by configuration.
+pub fn of_local_machine(dependencies: &ToolDependencies) -> Result<Vec<Arc<dyn Tool>>, IdError> {
+    let mut tools = files::all(&dependencies.files)?;
+    tools.push(create_calendar_event::tool(dependencies)?);
+    tools.extend(desktop::all(dependencies)?);
+    tools.extend(shell::all(dependencies)?);
     Ok(tools)
 }

@@ -1,4 +1,4 @@
-//! `session_status`: how full the conversation is, and what it has cost so far.
+//! `session_status`: context use and cost of the conversation.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use toolroom::tool::{Capability, Effect, IdError, NoArguments, Tool, ToolError, 
 
 use super::cost_status::{failed, spending};
 
-/// Of the tokens from which on older turns are summarised: from here on that is near.
+/// Share of the compaction threshold from which on compaction counts as near.
 const NEAR: f64 = 0.85;
 
-/// What is not known, because the call was not made by a run, is null.
+/// Fields are null if unknown, because the call was not made by a run.
 #[derive(Serialize)]
 struct Status {
     context_percent: Option<f64>,
@@ -22,9 +22,9 @@ struct Status {
     total_output_tokens: u64,
     total_tokens: u64,
     max_tokens: Option<u64>,
-    /// Whether older turns will soon be summarised.
+    /// Whether older turns will be summarised soon.
     buffer_active: bool,
-    /// Whether that has happened.
+    /// Whether older turns were summarised.
     buffer_started: bool,
     turn_count: u64,
     api_calls: u64,
@@ -43,7 +43,7 @@ struct UserCost {
 }
 
 pub(super) fn tool(kept: Option<Arc<dyn Spending>>) -> Result<Arc<dyn Tool>, IdError> {
-    let description = "Tell how full this conversation is, how many turns it has, and what it has cost";
+    let description = "Return how full this conversation is, its number of turns and its cost";
     let tool = tool_fn("builtin:session_status", description, move |context, _: NoArguments| {
         let kept = kept.clone();
         async move { look(spending(kept.as_deref())?, &context).await }
@@ -52,7 +52,7 @@ pub(super) fn tool(kept: Option<Arc<dyn Spending>>) -> Result<Arc<dyn Tool>, IdE
         spec.title("Session Status")
             .effect(Effect::Read)
             .capabilities(&[Capability::ReadsPrivate])
-            // Figures hold nothing that was read.
+            // Figures contain nothing that was read.
             .yields(Yields::Stated)
             .when_to_use("the user asks how long or how expensive this conversation is, or how much room is left in it")
             .category("usage", &["tokens", "context", "window", "session", "cost", "turns"])
@@ -62,13 +62,13 @@ pub(super) fn tool(kept: Option<Arc<dyn Spending>>) -> Result<Arc<dyn Tool>, IdE
 
 async fn look(spending: &dyn Spending, context: &CallContext) -> Result<Status, ToolError> {
     let scope = context.scope();
-    // Without a conversation the session is this call, and a call costs nothing.
+    // Without a conversation the session is this call alone, which costs nothing.
     let session = match context.thread_id().map(ConversationId::new) {
         Some(conversation) => spending.spent(scope, Some(&conversation), None).await.map_err(failed)?,
         None => Spent::default(),
     };
     let ever = spending.spent(scope, None, None).await.map_err(failed)?;
-    Ok(status(&RunFacts::of(context.metadata()), &session, &ever))
+    Ok(status(&RunFacts::from_metadata(context.metadata()), &session, &ever))
 }
 
 fn status(facts: &RunFacts, session: &Spent, ever: &Spent) -> Status {
@@ -101,7 +101,7 @@ fn is_near(used: u64, bound: u64) -> bool {
     used as f64 >= bound as f64 * NEAR
 }
 
-/// With one digit behind the point.
+/// Rounded to one decimal.
 #[expect(clippy::cast_precision_loss, reason = "no window has 2^53 tokens")]
 fn percent(used: u64, window: u64) -> Option<f64> {
     (window > 0).then(|| (used as f64 / window as f64 * 1_000.0).round() / 10.0)
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shape_is_the_seeds_with_what_it_left_out() {
+    fn the_result_has_all_fields() {
         let facts = RunFacts {
             context_tokens: Some(47_000),
             window: Some(200_000),
@@ -148,18 +148,18 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_is_near_before_it_comes() {
+    fn compaction_is_reported_as_near_before_it_happens() {
         let near = |used, compact_at| {
             let facts = RunFacts { context_tokens: Some(used), compact_at, ..RunFacts::default() };
             status(&facts, &Spent::default(), &Spent::default()).buffer_active
         };
         assert!(!near(118_999, Some(140_000)));
         assert!(near(119_000, Some(140_000)) && near(140_001, Some(140_000)));
-        assert!(!near(u64::MAX, None), "nobody says when");
+        assert!(!near(u64::MAX, None), "no threshold");
     }
 
     #[test]
-    fn a_window_of_nothing_has_no_share() {
+    fn a_window_of_zero_has_no_percentage() {
         assert_eq!(percent(5, 0), None);
         assert_eq!(percent(u64::MAX, 1), Some(1_844_674_407_370_955_200_000.0));
     }

@@ -1,4 +1,4 @@
-//! Fuzz targets of what a server may send.
+//! Fuzz targets for messages of MCP servers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,47 +15,47 @@ use crate::mcp::catalog::definition::Definition;
 use crate::mcp::catalog::lock::{self, LockState};
 use crate::mcp::catalog::outcome::outcome;
 use crate::mcp::catalog::tool::spec;
-use crate::mcp::client::pending::{Desk, Nobody};
+use crate::mcp::client::pending::{DefaultHandler, PendingRequests};
 use crate::mcp::protocol::message::Incoming;
-use crate::mcp::transport::event_stream::same_origin;
+use crate::mcp::transport::sse::same_origin;
 use crate::mcp::transport::stdio::Lines;
 use crate::mutation::fuzz;
 
-/// What came of one request, and what was replied, after a program has printed this.
+/// The outcome of one request, the reason for closing, and the replies, after a program printed this.
 fn printed(pieces: &[&[u8]]) -> (Option<String>, Option<String>, Vec<Vec<u8>>) {
-    let desk = Desk::new(Arc::new(Nobody));
+    let pending = PendingRequests::new(Arc::new(DefaultHandler));
     let (out, mut replies) = mpsc::channel(4_096);
-    let mut lines = Lines::new(Arc::clone(&desk), out.downgrade());
-    let mut ticket = desk.open(None).unwrap();
+    let mut lines = Lines::new(Arc::clone(&pending), out.downgrade());
+    let mut request = pending.register(None).unwrap();
     pieces.iter().for_each(|piece| lines.push(piece));
-    let said = std::iter::from_fn(|| replies.try_recv().ok()).collect();
-    let answer = ticket.ready().map(|answer| format!("{answer:?}"));
-    (answer, desk.closed().map(|error| error.to_string()), said)
+    let replies = std::iter::from_fn(|| replies.try_recv().ok()).collect();
+    let response = request.try_response().map(|response| format!("{response:?}"));
+    (response, pending.closed().map(|error| error.to_string()), replies)
 }
 
-/// Whatever a server says: each reply of ours is JSON, and it makes no difference how its bytes are cut.
+/// Each of our replies is JSON, and it makes no difference how the bytes are cut.
 #[test]
 fn mcp_frame() {
     fuzz("mcp_frame", |text| {
         let bytes = text.as_bytes();
-        let (whole, closed, said) = printed(&[bytes, b"\n"]);
-        for reply in &said {
+        let (whole, closed, replies) = printed(&[bytes, b"\n"]);
+        for reply in &replies {
             let reply: Value = serde_json::from_slice(reply).unwrap();
             assert!(reply.get("id").is_some() && reply.get("method").is_none(), "{text:?}");
         }
         let singly: Vec<&[u8]> = bytes.chunks(1).chain([b"\n".as_slice()]).collect();
-        assert_eq!(printed(&singly), (whole, closed, said), "{text:?}");
-        if let Err(error) = Incoming::read(bytes) {
+        assert_eq!(printed(&singly), (whole, closed, replies), "{text:?}");
+        if let Err(error) = Incoming::parse(bytes) {
             assert!(error.to_string().len() < 1_000);
         }
-        let desk = Desk::new(Arc::new(Nobody));
+        let pending = PendingRequests::new(Arc::new(DefaultHandler));
         let mut events = Vec::new();
         if Reader::default().push(bytes, |event| events.push(event.data)).is_ok() {
             for event in events {
-                drop(desk.take(Some(1), event.as_bytes()));
+                drop(pending.receive(Some(1), event.as_bytes()));
             }
         }
-        drop(Challenge::read(401, text));
+        drop(Challenge::parse(401, text));
         let stream = "https://mcp.example/sse";
         if let Ok(post) = same_origin(stream, text) {
             assert_eq!(Url::parse(&post).unwrap().origin(), Url::parse(stream).unwrap().origin(), "{text:?}");
@@ -63,7 +63,7 @@ fn mcp_frame() {
     });
 }
 
-/// Whatever a tool says of itself: it is left out in words, or locked as it is. What it gives back is taken or an error.
+/// A definition is either left out with a reason or locked unchanged. A result is an output or an error.
 #[test]
 fn mcp_definition() {
     fuzz("mcp_definition", |text| {
@@ -72,17 +72,17 @@ fn mcp_definition() {
             let file = |media_type: &str, bytes| Attachment::new(&SystemClock, media_type, bytes);
             drop(outcome(&file, None, result.clone()));
         }
-        let definition = match Definition::read(&value) {
+        let definition = match Definition::parse(&value) {
             Ok(definition) => definition,
             Err(unusable) => {
                 assert!(!unusable.why.is_empty() && unusable.name.chars().count() <= 200);
                 return;
             }
         };
-        let again = Definition::read(&definition.document()).unwrap();
+        let again = Definition::parse(&definition.document()).unwrap();
         assert_eq!((again.hash(), &again.name), (definition.hash(), &definition.name), "{text}");
         let first = lock::compared(&[], std::slice::from_ref(&definition), true);
-        let state = if definition.is_hiding() { LockState::New } else { LockState::Accepted };
+        let state = if definition.has_hidden_characters() { LockState::New } else { LockState::Accepted };
         assert_eq!(first.iter().map(lock::state_of).collect::<Vec<_>>(), [state], "{text}");
         assert_eq!(lock::compared(&first, &[again], false), first, "{text}");
         if let Ok(spec) = spec("server", Duration::from_secs(1), &definition) {

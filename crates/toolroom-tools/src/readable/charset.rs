@@ -1,12 +1,12 @@
-//! Bytes into text: which encoding a response is in, as browsers find it out.
+//! Decodes bytes to text, with the encoding detected as browsers do.
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
-/// How far into a page its own word about its encoding is looked for.
+/// How far into a page its encoding declaration is searched.
 const PRESCAN: usize = 1_024;
 
-/// The text of a body. A byte order mark counts most, then the header, then what the page says of itself. Whatever does
-/// not fit becomes replacement characters.
+/// Decodes a body. A byte order mark has priority, then the header, then the page's own declaration. Invalid bytes become
+/// replacement characters.
 #[must_use]
 pub fn decode(bytes: &[u8], content_type: Option<&str>, is_html: bool) -> String {
     let told = content_type.and_then(|text| parameter(text.as_bytes(), b"charset"));
@@ -20,7 +20,7 @@ pub fn decode(bytes: &[u8], content_type: Option<&str>, is_html: bool) -> String
     text.into_owned()
 }
 
-/// What `<meta charset>`, `<meta http-equiv>` or an XML declaration say.
+/// The encoding in `<meta charset>`, `<meta http-equiv>` or an XML declaration.
 fn own_word(bytes: &[u8]) -> Option<&'static Encoding> {
     let start = bytes.get(..PRESCAN).unwrap_or(bytes).to_ascii_lowercase();
     let tags = start.split(|byte| *byte == b'<').filter_map(|tag| tag.split(|byte| *byte == b'>').next());
@@ -29,11 +29,11 @@ fn own_word(bytes: &[u8]) -> Option<&'static Encoding> {
         [b'?', b'x', b'm', b'l', rest @ ..] => parameter(rest, b"encoding"),
         _ => None,
     });
-    // A page that could say so is not in UTF-16.
+    // A page with a readable declaration cannot be UTF-16.
     found.map(Encoding::output_encoding).next()
 }
 
-/// The encoding in `name=value` or `name="value"`, wherever it stands.
+/// The encoding in `name=value` or `name="value"`, anywhere in the text.
 fn parameter(text: &[u8], name: &[u8]) -> Option<&'static Encoding> {
     let at = text.windows(name.len()).position(|window| window.eq_ignore_ascii_case(name))?;
     let after = text.get(at + name.len()..)?.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();

@@ -1,32 +1,32 @@
-//! What the elements of HTML mean to a reader.
+//! What HTML elements mean for the text.
 
 /// What an element does to the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Begins and ends on a line of its own.
+    /// A block on lines of its own.
     Block,
-    /// As a block, and ends where the next one begins.
+    /// A block that also ends where the next one begins.
     Paragraph,
-    /// Navigation and footers, which are around what one came for.
+    /// Navigation and footers, which are not content.
     Frame,
-    /// A header: of the page, or of the article it is in.
+    /// A header, of the page or of an article.
     Header,
-    /// What the page is about.
+    /// The main content.
     Main,
     /// A text of its own.
     Content,
-    /// Never read: programs, styles, pictures made of text.
+    /// Never read: scripts, styles, inline graphics.
     Unread,
     Heading(u8),
     List {
         is_ordered: bool,
     },
     Item,
-    /// A list of words and what they mean.
+    /// A description list.
     Terms,
     Term,
     Quote,
-    /// Text whose lines matter.
+    /// Preformatted text.
     Preformatted,
     Code,
     Link,
@@ -39,14 +39,14 @@ pub(super) enum Role {
     Row,
     Cell,
     Title,
-    /// What relative links go by.
+    /// The base of relative links.
     Base,
-    /// Anything inside a line.
+    /// Anything inline.
     Inline,
 }
 
 impl Role {
-    /// Whether it stands on lines of its own and is nothing more.
+    /// Whether it is a plain block.
     pub(super) fn is_block(self) -> bool {
         matches!(
             self,
@@ -105,7 +105,7 @@ pub(super) fn role(name: &[u8]) -> Role {
     }
 }
 
-/// Whether an element has no content and so no end.
+/// Whether an element is void: no content and no end tag.
 pub(super) fn is_void(name: &[u8]) -> bool {
     matches!(
         name,
@@ -126,18 +126,18 @@ pub(super) fn is_void(name: &[u8]) -> bool {
     )
 }
 
-/// What the beginning of one element means for another one that is open.
+/// What the start of one element means for another that is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It ends here, with everything in it.
+    /// It ends, with everything in it.
     Ends,
-    /// It goes on, and so does everything around it.
+    /// It stays open, and so does everything around it.
     Holds,
-    /// Nothing.
+    /// No effect.
     Unmoved,
 }
 
-/// Many ends are left out in HTML, and follow from what begins next.
+/// Implied end tags: HTML allows many to be omitted.
 pub(super) fn fate(open: Role, begins: Role) -> Fate {
     let (is_ended, is_held) = match begins {
         Role::Item => (open == Role::Item, matches!(open, Role::List { .. } | Role::Cell)),

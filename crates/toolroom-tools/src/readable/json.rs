@@ -1,14 +1,14 @@
-//! JSON with a line for each value, whatever it was before. Only space changes: numbers keep their digits.
+//! Pretty-prints JSON. Only white space changes: numbers keep their digits.
 
 use serde::de::IgnoredAny;
 
-/// What nests deeper is left as it is: its lines would be mostly indentation.
+/// Deeper nesting stays on one line, which would be mostly indentation otherwise.
 const MAX_DEPTH: usize = 32;
 
-/// How many times longer it may become.
+/// Maximum growth factor.
 const MAX_GROWTH: usize = 8;
 
-/// The text in lines; `None` if it is no JSON, or none that lines would help.
+/// The formatted text; `None` if it is not JSON, or would not become more readable.
 #[must_use]
 pub fn pretty(text: &str) -> Option<String> {
     serde_json::from_str::<IgnoredAny>(text).ok()?;
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_or_made_to_grow_is_left_alone() {
+    fn invalid_or_exploding_json_is_unchanged() {
         assert_eq!(pretty("{\"a\":"), None);
         assert_eq!(pretty("hello"), None);
         assert_eq!(pretty(&("[".repeat(1_000_000) + &"]".repeat(1_000_000))), None);

@@ -1,12 +1,12 @@
-//! Where links lead, written out whole.
+//! Resolves links to absolute addresses.
 
 use toolroom_host::net::Url;
 
-/// Longer targets are left out: nobody reads them, and many of them would be most of the text.
+/// Longer targets are dropped: they would be most of the text.
 const MAX_LENGTH: usize = 2_000;
 
-/// The bytes of addresses that are looked at for one page. Each relative link is read together with the page's own
-/// address, so a long address and many links would take long; beyond this links are their text alone.
+/// Maximum bytes of addresses resolved per page. Each relative link is parsed together with the page's base, so a long
+/// base and many links would take long. Further links keep only their text.
 const BUDGET: usize = 4_000_000;
 
 /// Resolves the links of one page.
@@ -21,7 +21,7 @@ impl Links {
         Self { base, has_own_base: false, budget: BUDGET }
     }
 
-    /// The page says what its links go by. Only the first time counts.
+    /// Sets the base address of the page. Only the first call counts.
     pub(super) fn rebase(&mut self, href: &str) {
         if !self.has_own_base
             && let Some(base) = self.join(href)
@@ -31,7 +31,7 @@ impl Links {
         }
     }
 
-    /// The whole address, if it is one that can be gone to from elsewhere.
+    /// The absolute address, if the link leads to another page.
     pub(super) fn target(&mut self, href: &str) -> Option<String> {
         let href = href.trim();
         if href.is_empty() || href.starts_with('#') {
@@ -40,7 +40,7 @@ impl Links {
         let url = self.join(href)?;
         let is_of_use =
             matches!(url.scheme(), "http" | "https" | "mailto") && url.as_str().len() <= MAX_LENGTH;
-        // Parentheses would end the link.
+        // Parentheses would end a Markdown link.
         is_of_use.then(|| url.as_str().replace('(', "%28").replace(')', "%29"))
     }
 

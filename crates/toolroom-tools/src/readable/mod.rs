@@ -1,16 +1,16 @@
-//! What a person would read of a page, without the page around it.
+//! Extracts the readable text of a page.
 //!
 //! ```text
-//! charset     bytes   -> text, in whichever encoding the page is
-//! walk        HTML    -> what is open, and what of it is not for reading
-//! element     names   -> what an element means to a reader
+//! charset     bytes   -> text, in the detected encoding
+//! walk        HTML    -> open elements, and which of them are readable
+//! element     names   -> the role of an element
 //! writer      blocks  -> Markdown or plain text; `table` and `links` are parts of it
-//! json        JSON    -> JSON that can be read
+//! json        JSON    -> formatted JSON
 //! ```
 //!
-//! Pages are written by anybody, so nothing here recurses and nothing builds a tree: tags are taken as they come, with
-//! a list of those that are open. Time and memory are proportional to the page, whatever is in it. Text is not escaped:
-//! the result is read by models and people and not rendered again.
+//! Pages are untrusted, so nothing here recurses or builds a tree: tags are processed in order, with a list of open
+//! elements. Time and memory are linear in the page size. Text is not escaped: the result is read by models and people,
+//! not rendered again.
 
 mod charset;
 mod element;
@@ -28,38 +28,37 @@ use self::links::Links;
 use self::walk::Walk;
 use self::writer::Writer;
 
-/// What there is to read.
+/// The readable content of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// What the page calls itself, or its first heading; empty if it has neither.
+    /// The page title, or its first heading; may be empty.
     pub title: String,
-    /// Its text.
     pub text: String,
 }
 
-/// A page as Markdown: headings, links, lists, code, tables. `base` is where it came from, which relative links go by.
+/// A page as Markdown: headings, links, lists, code, tables. `base` resolves relative links.
 #[must_use]
 pub fn markdown(html: &str, base: &Url) -> Page {
     read(html, || Writer::markdown(Links::new(base.clone())))
 }
 
-/// A page as mere text.
+/// A page as plain text.
 #[must_use]
 pub fn plain(html: &str) -> Page {
     read(html, Writer::plain)
 }
 
-/// What of a page is read.
+/// Which part of a page is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Extent {
-    /// What it calls its main part.
+    /// Its main element.
     Main,
-    /// What is not navigation, header or footer.
+    /// Everything except navigation, headers and footers.
     Content,
     Everything,
 }
 
-/// A main part with less is not what the page is about.
+/// A main element with less text is not the content.
 const LEAST_MAIN: usize = 200;
 
 fn read(html: &str, writer: impl Fn() -> Writer) -> Page {

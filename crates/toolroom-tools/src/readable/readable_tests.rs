@@ -68,7 +68,7 @@ fn plain_text_has_words_and_no_marks() {
     assert_eq!(plain(html).text, "A & B\n\nsee this, f()\n\n- one\n- two\n\na | b\nc | d\n\nc\n d");
 }
 
-/// So many bytes of each way to be unpleasant.
+/// Pages of about `size` bytes, each hostile in its own way.
 fn hostile(size: usize) -> Vec<(&'static str, String)> {
     let many = |piece: &str| piece.repeat(size / piece.len());
     vec![
@@ -121,10 +121,10 @@ fn no_page_takes_long_or_grows_without_bound() {
         let page = markdown(&html, &base());
         let took = began.elapsed();
         assert!(page.text.len() <= 20 * html.len(), "{name}: {} from {}", page.text.len(), html.len());
-        // Well below a second on a machine with nothing else to do; what grows with the square takes minutes.
+        // Well below a second on an idle machine; quadratic growth would take minutes.
         assert!(took < Duration::from_secs(10), "{name} took {took:?}");
     }
-    // As deep as a page can be: nothing may be left to a stack.
+    // Maximum depth: nothing may recurse.
     let deepest = "<b>".repeat(666_666);
     assert_eq!(markdown(&deepest, &base()).text, "");
 }
@@ -184,7 +184,7 @@ proptest! {
     #![proptest_config(cases(2_000))]
 
     #[test]
-    fn whatever_is_mixed_comes_out_tidy(html in soup()) {
+    fn any_mixture_of_tags_gives_tidy_text(html in soup()) {
         let page = markdown(&html, &base());
         prop_assert_eq!(page.text.trim(), page.text.as_str(), "no blank ends");
         prop_assert!(page.text.lines().all(|line| !line.ends_with(' ')), "{:?}", page.text);
@@ -192,7 +192,7 @@ proptest! {
         prop_assert!(!page.title.contains('\n'));
     }
 
-    /// What is outside of marks is in the text, in its order.
+    /// Text outside of tags stays, in order.
     #[test]
     fn words_are_neither_lost_nor_moved(words in proptest::collection::vec("[a-z]{1,6}", 1..20), tag in "(p|div|b|li|td|h3|blockquote|span|pre|code|dd)") {
         let html: String = words.iter().map(|word| format!("<{tag}>{word}</{tag}> ")).collect();
@@ -218,22 +218,22 @@ fn the_main_part_of_a_page_is_enough() {
 }
 
 #[test]
-fn an_end_that_belongs_outside_does_not_end_a_cell() {
+fn an_outer_end_tag_does_not_end_a_cell() {
     let html = "<div><span><table><tr><td>a</div></span><td>b<tr><td>c</p><td>d</table>e</div>";
     assert_eq!(read_as_markdown(html), "| a | b |\n| --- | --- |\n| c | d |\n\ne");
 }
 
 #[test]
-fn a_drawing_that_ends_where_it_begins_hides_nothing() {
+fn a_self_closing_drawing_hides_nothing() {
     for drawing in ["<svg class='x'/>", "<svg><title/></svg>", "<svg><style/><path/></svg>", "<math/>"] {
         assert_eq!(read_as_markdown(&format!("<p>a {drawing} b</p><p>c")), "a b\n\nc", "{drawing}");
     }
-    // Elements of HTML do not end that way.
+    // HTML elements are not self-closing.
     assert_eq!(read_as_markdown("<p>a <div hidden/> b</div>c"), "a\n\nc");
 }
 
 #[test]
-fn what_is_hidden_or_a_program_is_not_read() {
+fn hidden_elements_and_scripts_are_not_read() {
     for html in [
         "<script>secret</script>",
         "<style>secret</style>",

@@ -1,21 +1,21 @@
-//! Tables: rows of cells, or a way to put things beside each other, which is no table to a reader.
+//! Tables: rows of cells, or a layout, which is not a table to a reader.
 
-/// A cell with more than this is a text and not a value.
+/// A longer cell is text, not a value.
 const MAX_CELL: usize = 1_000;
 
-/// A table that is being read.
+/// A table being read.
 pub(super) struct Table {
     rows: Vec<Vec<String>>,
-    /// Whether it only arranges what is in it.
+    /// Whether it is only a layout.
     pub(super) is_layout: bool,
     pub(super) in_cell: bool,
 }
 
-/// What a finished table is.
+/// A finished table.
 pub(super) enum Finished {
     /// Lines of one block.
     Lines(String),
-    /// Texts that stood beside each other.
+    /// Separate texts of a layout.
     Texts(Vec<String>),
 }
 
@@ -36,7 +36,7 @@ impl Table {
         }
     }
 
-    /// It was no table after all. Gives back what was taken for cells.
+    /// The table turned out to be a layout. Returns the texts of its cells.
     pub(super) fn become_layout(&mut self) -> Vec<String> {
         self.is_layout = true;
         let cells = std::mem::take(&mut self.rows).into_iter().flatten();
@@ -45,7 +45,7 @@ impl Table {
 
     pub(super) fn finish(mut self, markup: bool) -> Finished {
         self.rows.retain(|row| row.iter().any(|cell| !cell.is_empty()));
-        // One row is a line whose parts stand apart.
+        // One row is a line of separate parts.
         if let [row] = self.rows.as_slice()
             && row.iter().all(|cell| cell.len() <= MAX_CELL)
         {

@@ -1,4 +1,4 @@
-//! Goes through the tags of a page in the order they come, keeping track of which elements are open.
+//! Processes the tags of a page in order, keeping track of open elements.
 
 use std::collections::HashMap;
 
@@ -9,16 +9,16 @@ use super::element::{Fate, Role, fate, is_void, role};
 use super::writer::Writer;
 use super::{Extent, Page};
 
-/// How far back an element is looked for that another one has to do with.
+/// How far back the list of open elements is searched for a related one.
 const LOOK_BACK: usize = 32;
 
-/// A longer title is none.
+/// A longer title is ignored.
 const MAX_TITLE: usize = 300;
 
-/// No honest style that hides something is longer.
+/// No legitimate style that hides something is longer.
 const MAX_STYLE: usize = 4_000;
 
-/// What an element says about itself, as far as that matters here.
+/// The relevant attributes of an element.
 #[derive(Default)]
 pub(super) struct Attributes {
     pub(super) href: Option<String>,
@@ -31,7 +31,7 @@ pub(super) struct Attributes {
     is_main: bool,
 }
 
-/// A name that occurs in the page.
+/// An element name that occurs in the page.
 #[derive(Clone, Copy)]
 struct Name {
     number: usize,
@@ -43,7 +43,7 @@ struct Open {
     name: usize,
     role: Role,
     is_main: bool,
-    /// Whether nothing inside is read.
+    /// Whether its content is skipped.
     hides: bool,
 }
 
@@ -51,17 +51,17 @@ struct Open {
 pub(super) struct Walk {
     writer: Writer,
     extent: Extent,
-    /// How many main parts are open, and whether there was one.
+    /// Number of open main elements, and whether there was one.
     mains: usize,
     has_main: bool,
-    /// Whether `<x/>` ends where it begins.
+    /// Whether `<x/>` is self-closing.
     is_xml: bool,
     names: HashMap<Vec<u8>, Name>,
-    /// How many of each name are open, so that an end without a beginning costs nothing.
+    /// Number of open elements per name, so that an unmatched end tag costs nothing.
     counts: Vec<usize>,
     open: Vec<Open>,
     hidden: usize,
-    /// How many articles and the like are open.
+    /// Number of open articles and similar elements.
     contents: usize,
     title: String,
     in_title: bool,
@@ -70,7 +70,7 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// What is read of a page, and whether it has a main part.
+    /// Reads the given extent of a page; also returns whether it has a main element.
     pub(super) fn through(html: &str, writer: Writer, extent: Extent) -> (Page, bool) {
         let mut walk = Self {
             writer,
@@ -92,7 +92,7 @@ impl Walk {
             walk.event(&event)
         });
         let mut tokens = Tokenizer::new_with_emitter(html, events);
-        // What follows the tag of a script or a title is no HTML.
+        // The content of a script or title is not HTML.
         while let Some(Ok(state)) = tokens.next() {
             tokens.set_state(state);
         }
@@ -158,11 +158,11 @@ impl Walk {
         }
     }
 
-    /// Says how the tokens go on, if not as HTML.
+    /// Sets the tokenizer state for content that is not HTML.
     fn start(&mut self, name: &[u8], attributes: &Attributes, is_ended: bool) -> Option<State> {
         let found = self.name(name);
         self.make_room(found.role);
-        // Some pages hide themselves until their programs have run.
+        // Some pages hide themselves until their scripts have run.
         let is_whole_page = matches!(name, b"html" | b"body");
         let hides = attributes.is_hidden && !is_whole_page
             || match found.role {
@@ -196,7 +196,7 @@ impl Walk {
     fn end(&mut self, name: &[u8]) {
         let found = self.name(name);
         match found.role {
-            // Browsers read these two ends as beginnings.
+            // Browsers treat these two end tags as start tags.
             Role::Break => return self.writer_if_read(Writer::line_break),
             Role::Paragraph if !self.is_open(found.number) => {
                 return self.writer_if_read(Writer::block);
@@ -216,7 +216,7 @@ impl Walk {
         }
     }
 
-    /// Whether the element is around the cell that is being read: only its own table ends a cell.
+    /// Whether the element contains the current cell: only its own table ends a cell.
     fn is_kept_in(&self, ended: Name) -> bool {
         let ends_cells = matches!(ended.role, Role::Cell | Role::Row | Role::Rows | Role::Table);
         let mut above = self.open.iter().rev().take(LOOK_BACK);
@@ -224,7 +224,7 @@ impl Walk {
         !ends_cells && first.is_some_and(|open| open.name != ended.number)
     }
 
-    /// Ends what ends because something begins.
+    /// Ends elements whose end is implied by the start of another.
     fn make_room(&mut self, begins: Role) {
         let above = self.open.iter().rev().take(LOOK_BACK).map(|open| fate(open.role, begins));
         let mut fates = above.take_while(|fate| *fate != Fate::Holds);
@@ -250,7 +250,7 @@ impl Walk {
         self.counts.get(number).is_some_and(|count| *count > 0)
     }
 
-    /// Whether an element is, or is in, one of the two that HTML takes from XML.
+    /// Whether an element is, or is in, SVG or MathML.
     fn is_drawn(&self, name: &[u8]) -> bool {
         let drawings: [&[u8]; 2] = [b"svg", b"math"];
         let is_in = |drawing| self.names.get(drawing).is_some_and(|known| self.is_open(known.number));
@@ -330,7 +330,7 @@ impl Walk {
     }
 }
 
-/// Whether a style makes its element invisible. What nobody sees is a way to talk to machines behind people's backs.
+/// Whether a style hides its element. Hidden text is a way to inject prompts that people cannot see.
 fn hides(style: &str) -> bool {
     let dense = style.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_ascii_lowercase());
     let dense: String = dense.take(MAX_STYLE).collect();

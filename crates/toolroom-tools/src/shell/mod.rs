@@ -1,7 +1,7 @@
-//! Command lines: what they say, and whether they may run.
+//! Shell command lines: parsing and judging.
 //!
-//! Everything here is pure: text in, verdict out. [`grammar`] reads a line as bash reads it, [`judge`] decides. The
-//! judge is a courtesy that knows when to ask; what a program can do is decided by the sandbox it runs in.
+//! Everything here is pure: text in, verdict out. [`grammar`] parses a line as bash does, [`judge`] decides whether it may
+//! run. The judge knows when to ask; what a program can do is enforced by its sandbox.
 
 pub mod grammar;
 pub mod judge;

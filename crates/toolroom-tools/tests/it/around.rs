@@ -6,25 +6,28 @@ use toolroom::catalog::Catalog;
 use toolroom::testing::MemoryLedger;
 use toolroom_host::process::Supervisor;
 use toolroom_host::shell::{Interpreter, Shells};
-use toolroom_tools::builtin::Surroundings;
-use toolroom_tools::builtin::location::LocationService;
-use toolroom_tools::builtin::shell::{CommandTerms, Lasting};
+use toolroom_tools::builtin::ToolDependencies;
+use toolroom_tools::builtin::get_location_from_ip::LocationService;
+use toolroom_tools::builtin::shell::{CommandPolicy, ConversationResources};
 use toolroom_tools::builtin::web::Web;
-use toolroom_tools::builtin::web_search::NoEngines;
+use toolroom_tools::builtin::web_search::NoSearchEngines;
 
-pub(crate) fn surroundings(ledger: &Arc<MemoryLedger>) -> Surroundings {
-    Surroundings {
+pub(crate) fn surroundings(ledger: &Arc<MemoryLedger>) -> ToolDependencies {
+    ToolDependencies {
         artifacts: Arc::clone(ledger) as _,
         catalog: Weak::<Catalog>::new(),
         checkup: None,
         clock: Arc::new(toolroom::clock::SystemClock),
-        commands: CommandTerms::default(),
-        engines: Arc::new(NoEngines),
+        commands: CommandPolicy::default(),
+        engines: Arc::new(NoSearchEngines),
         files: None,
         journal: Arc::clone(ledger) as _,
-        lasting: Arc::new(Lasting::new(Shells::new(Supervisor::new("/nowhere"), Interpreter::Bash))),
+        conversation_resources: Arc::new(ConversationResources::new(Shells::new(
+            Supervisor::new("/nowhere"),
+            Interpreter::Bash,
+        ))),
         location: LocationService::default(),
-        calendars: Arc::new(toolroom_tools::builtin::calendar::NoCalendars),
+        calendars: Arc::new(toolroom_tools::builtin::create_calendar_event::NoCalendars),
         memories: None,
         spending: None,
         ssh: None,

@@ -10,7 +10,7 @@ use toolroom::foreign::AddressEntry;
 use toolroom::tool::{ErrorKind, Origin};
 use toolroom_host::net::{Client, Request, Url};
 use toolroom_tools::builtin::web::Web;
-use toolroom_tools::mcp::reach;
+use toolroom_tools::mcp::egress_policy;
 
 use crate::internet::{Answer, INTERNAL, Internet, LAN, OWN, PUBLIC, inside};
 use crate::room::room;
@@ -53,7 +53,7 @@ fn forbidden() -> Vec<IpAddr> {
     INTERNAL.iter().chain(LAN).chain(OWN).map(|address| address.parse().unwrap()).collect()
 }
 
-/// Ways to write a URL that leads to an address, or that somebody might take for one.
+/// Ways to write a URL that leads to an address, or that a lenient parser might take for one.
 fn written(address: IpAddr) -> Vec<String> {
     let IpAddr::V4(four) = address else {
         return [
@@ -290,17 +290,17 @@ fn no_server_leads_its_client_inside_by_its_name_or_by_a_redirect() {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             for url in &urls {
-                let client = Client::new(reach(&entry(url), &[]));
+                let client = Client::new(egress_policy(&entry(url), &[]));
                 for request in [Request::get(url.as_str()), Request::post(url.as_str(), "{}")] {
                     assert!(client.send(request).await.is_err(), "{url}");
                 }
             }
             for _ in 0..8 {
                 // What answered once as a public host has led inside the next time.
-                let client = Client::new(reach(&entry("http://turning.example/mcp"), &[]));
+                let client = Client::new(egress_policy(&entry("http://turning.example/mcp"), &[]));
                 drop(client.send(Request::post("http://turning.example/mcp", "{}")).await);
             }
-            let there = Client::new(reach(&entry("http://public.example/mcp"), &[]));
+            let there = Client::new(egress_policy(&entry("http://public.example/mcp"), &[]));
             assert!(there.send(Request::post("http://public.example/mcp", "{}")).await.is_ok());
         });
         internet.assert_untouched();

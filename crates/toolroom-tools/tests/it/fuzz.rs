@@ -4,7 +4,7 @@ use serde_json::Value;
 use toolroom_host::net::Url;
 use toolroom_tools::readable::{decode, markdown, plain, pretty};
 use toolroom_tools::shell::grammar::{parse, print};
-use toolroom_tools::shell::judge::{Security, Settings, judge};
+use toolroom_tools::shell::judge::{JudgeSettings, Security, judge};
 
 use crate::mutation::fuzz;
 
@@ -39,9 +39,9 @@ fn json() {
 
 #[test]
 fn shell() {
-    let strict = Settings { security: Security::Strict, ..Settings::default() };
+    let strict = JudgeSettings { security: Security::Strict, ..JudgeSettings::default() };
     fuzz("shell", |text| {
-        let judged = judge(text, &Settings::default());
+        let judged = judge(text, &JudgeSettings::default());
         assert!(judge(text, &strict).verdict >= judged.verdict, "{text}");
         let Ok(tree) = parse(text) else { return };
         let printed = print(&tree);
@@ -49,7 +49,7 @@ fn shell() {
         assert!(printed.len() <= 8 * (text.len() + 64), "{} from {}", printed.len(), text.len());
         let again = parse(&printed).unwrap_or_else(|error| panic!("{text:?} as {printed:?}: {error}"));
         assert_eq!(again, tree, "{text:?} as {printed:?}");
-        let verdict = judge(&printed, &Settings::default()).verdict;
+        let verdict = judge(&printed, &JudgeSettings::default()).verdict;
         assert_eq!(verdict, judged.verdict, "{text:?} as {printed:?}");
     });
 }

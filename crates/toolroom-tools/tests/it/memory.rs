@@ -15,9 +15,9 @@ use toolroom::memory::{Category, Memories, Memory};
 use toolroom::policy::{Policy, Provenance};
 use toolroom::redact::{Fixed, Patterns, Redactor, Secret};
 use toolroom::scope::Scope;
-use toolroom::testing::{ManualClock, MemoryLedger, NoSeal, Remembered, unguarded};
+use toolroom::testing::{ManualClock, MemoryLedger, MemoryMemories, NoSeal, unguarded};
 use toolroom::tool::{Capability, ErrorKind};
-use toolroom_tools::builtin::{self, Surroundings};
+use toolroom_tools::builtin::{self, ToolDependencies};
 
 use crate::around::surroundings;
 
@@ -35,7 +35,7 @@ const TOOLS: [&str; 6] = [
 struct House {
     room: Toolroom,
     ledger: Arc<MemoryLedger>,
-    memories: Arc<Remembered>,
+    memories: Arc<MemoryMemories>,
     clock: Arc<ManualClock>,
 }
 
@@ -47,8 +47,8 @@ impl House {
     fn under(policy: Policy) -> Self {
         let ledger = Arc::new(MemoryLedger::new());
         let clock = Arc::new(ManualClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
-        let memories = Arc::new(Remembered::new(Arc::clone(&clock) as _));
-        let around = Surroundings { memories: Some(Arc::clone(&memories) as _), ..surroundings(&ledger) };
+        let memories = Arc::new(MemoryMemories::new(Arc::clone(&clock) as _));
+        let around = ToolDependencies { memories: Some(Arc::clone(&memories) as _), ..surroundings(&ledger) };
         let redactor = Redactor::new([Secret::new("DOOR", SECRET)], Patterns::Keys);
         let room = Toolroom::builder(Arc::clone(&ledger))
             .policy(policy)
@@ -229,7 +229,7 @@ async fn a_key_that_does_not_exist_is_not_reinforced() {
 }
 
 #[tokio::test]
-async fn nobody_sees_or_changes_what_others_remember() {
+async fn a_user_cannot_see_or_change_memories_of_others() {
     let house = House::new();
     let others = [
         Scope::user("local", "ben"),
@@ -271,12 +271,15 @@ async fn a_secret_is_not_remembered() {
     ] {
         let (kind, error, hint) = house.failed(&anna(), tool, arguments).await;
         assert_eq!(kind, ErrorKind::InvalidArguments);
-        assert!(error.contains("holds a secret") && hint.contains("leave the secret out"), "{error}; {hint}");
+        assert!(
+            error.contains("contains a secret") && hint.contains("leave out the secret"),
+            "{error}; {hint}"
+        );
     }
     let arguments = json!({"memory_key": "door", "soul_addition": said});
     let report = house.agreed(request(&anna(), "promote_learning", arguments)).await;
     let told = report.for_model().unwrap();
-    assert!(told["error"].as_str().unwrap().contains("holds a secret"), "{told}");
+    assert!(told["error"].as_str().unwrap().contains("contains a secret"), "{told}");
     assert_eq!(house.keys(&anna()).await, ["door"]);
 }
 
@@ -327,12 +330,12 @@ async fn a_full_memory_says_so_and_can_still_be_corrected() {
 }
 
 #[tokio::test]
-async fn a_promotion_needs_five_hits_whoever_agrees() {
+async fn a_promotion_needs_five_hits_even_if_approved() {
     let house = House::new();
     house.lesson(&anna(), "euros", 4).await;
     let report = house.agreed(promotion(&anna(), "euros")).await;
     let told = report.for_model().unwrap();
-    assert_eq!(told["error"], "`euros` has a count of 4, and 5 are needed");
+    assert_eq!(told["error"], "`euros` was confirmed 4 times, and 5 are needed");
     assert_eq!(house.memory(&anna(), "euros").await.unwrap().hits, 4);
     let agent = AgentId::new("default");
     assert!(
@@ -364,7 +367,7 @@ async fn only_the_operators_yes_promotes() {
         assert_eq!(
             report.for_model().unwrap(),
             json!({"success": true, "promoted_key": "euros", "hit_count": 5,
-                   "message": "`euros` is part of the agent's instructions now"})
+                   "message": "`euros` is now part of the agent's instructions"})
         );
         // The yes is used up: the next one is asked about again.
         house.lesson(&anna(), "euros", 5).await;
@@ -384,7 +387,7 @@ async fn no_argument_and_no_fact_of_the_client_approves() {
     let says: Map<String, Value> =
         Map::from_iter([("operator".to_owned(), true.into()), ("approved".to_owned(), true.into())]);
     house.parked(promotion(&anna(), "euros").context(says.clone()).metadata(says)).await;
-    // Whoever speaks for the project is not answered for either.
+    // A caller for the whole project is asked too.
     let owner = Scope::project("local");
     house.lesson(&owner, "euros", 5).await;
     house.parked(promotion(&owner, "euros")).await;

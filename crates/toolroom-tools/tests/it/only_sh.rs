@@ -11,8 +11,8 @@ use toolroom::testing::MemoryLedger;
 use toolroom_host::process::Supervisor;
 use toolroom_host::sandbox::NamedProfile;
 use toolroom_host::shell::{Interpreter, Shells};
-use toolroom_tools::builtin::shell::{CommandTerms, Lasting};
-use toolroom_tools::builtin::{self, Surroundings};
+use toolroom_tools::builtin::shell::{CommandPolicy, ConversationResources};
+use toolroom_tools::builtin::{self, ToolDependencies};
 
 use crate::around::surroundings;
 
@@ -22,15 +22,18 @@ const FAMILY: &str = "execute_shell_command";
 fn room(interpreter: Interpreter, profile: &str) -> Toolroom {
     let ledger = Arc::new(MemoryLedger::new());
     let profile: NamedProfile = profile.parse().unwrap();
-    let around = Surroundings {
-        commands: CommandTerms { profile, ..CommandTerms::default() },
-        lasting: Arc::new(Lasting::new(Shells::new(Supervisor::new("/nowhere"), interpreter))),
+    let around = ToolDependencies {
+        commands: CommandPolicy { profile, ..CommandPolicy::default() },
+        conversation_resources: Arc::new(ConversationResources::new(Shells::new(
+            Supervisor::new("/nowhere"),
+            interpreter,
+        ))),
         ..surroundings(&ledger)
     };
     let open = Policy::new(Preset::Open, Vec::new()).unwrap();
     ledger.set_tool(&ProjectId::default(), FAMILY, SwitchState::On);
     let room = Toolroom::builder(ledger).policy(open).build();
-    room.catalog().register_all(None, builtin::of_this_machine(&around).unwrap()).unwrap();
+    room.catalog().register_all(None, builtin::of_local_machine(&around).unwrap()).unwrap();
     room
 }
 
@@ -63,12 +66,15 @@ async fn where_there_is_only_sh_what_is_bashs_is_refused_before_it_runs() {
 
 #[test]
 fn a_model_is_told_where_its_commands_run() {
-    let confined = "held by the operating system: bubblewrap or Landlock";
+    let confined = "enforced by the operating system: bubblewrap or Landlock";
     for (profile, words) in [
         ("workspace", &["profile `workspace`", confined, "change these folders", "reach no network"][..]),
-        ("read-only", &["profile `read-only`", confined, "change nothing but", "reach no network"]),
+        (
+            "read-only",
+            &["profile `read-only`", confined, "change only a temporary folder", "reach no network"],
+        ),
         ("network:example.org", &["profile `network`", confined, "change these folders", "only example.org"]),
-        ("off", &["commands are not confined, and each one is asked about"]),
+        ("off", &["commands run without a sandbox, and each one needs approval"]),
     ] {
         for (interpreter, shell) in
             [(Interpreter::Bash, "Linux with bash"), (Interpreter::Sh, "Linux with sh")]

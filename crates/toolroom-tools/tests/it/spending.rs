@@ -13,7 +13,7 @@ use toolroom::scope::Scope;
 use toolroom::testing::{ManualClock, MemoryLedger};
 use toolroom::tool::ErrorKind;
 use toolroom::{BoxFuture, Toolroom};
-use toolroom_tools::builtin::{self, Surroundings};
+use toolroom_tools::builtin::{self, ToolDependencies};
 
 use crate::around::surroundings;
 
@@ -70,7 +70,7 @@ fn room() -> Toolroom {
     ];
     rows.push(Row { scope: Scope::user("shop", "anna"), conversation: "conv_1", hours_ago: 1, cost: 64.0 });
     let ledger = Arc::new(MemoryLedger::new());
-    let around = Surroundings { spending: Some(Arc::new(Rows(rows))), ..surroundings(&ledger) };
+    let around = ToolDependencies { spending: Some(Arc::new(Rows(rows))), ..surroundings(&ledger) };
     let clock = Arc::new(ManualClock::at(Timestamp::from_micros(NOW)));
     let room = Toolroom::builder(ledger).clock(clock).build();
     room.catalog().register_all(None, builtin::all(&around).unwrap()).unwrap();
@@ -118,7 +118,7 @@ async fn without_a_conversation_there_is_little_to_tell() {
     assert_eq!((&status["context_percent"], &status["turn_count"]), (&Value::Null, &json!(0)));
     assert_eq!(status["total_cost"], 1.75);
     let elsewhere = told(request(&anna(), "session_status").conversation("conv_3", None)).await;
-    assert_eq!(elsewhere["user_cost"]["cost_usd"], 0.0, "somebody else's conversation");
+    assert_eq!(elsewhere["user_cost"]["cost_usd"], 0.0, "another user's conversation");
 }
 
 #[tokio::test]

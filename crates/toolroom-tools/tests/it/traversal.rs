@@ -75,7 +75,7 @@ async fn nothing_leads_out(tool: &str, content: Option<&str>, hidden: &str) {
     let (mut done, mut outward) = (0_u32, 0_u32);
     for number in 0..scaled(STRINGS).min(MOST) {
         let path = ways.next();
-        // Where it leads whoever just follows it.
+        // Where it leads if it is simply followed.
         let led = fs::canonicalize(ground.inside().join(&path));
         outward += u32::from(led.is_ok_and(|place| place.starts_with(ground.outside())));
         let request = CallRequest::new(tool).argument("path", path.as_str());

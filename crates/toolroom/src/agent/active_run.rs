@@ -1,4 +1,4 @@
-//! A run while somebody works on it.
+//! A run while this process works on it.
 
 use std::collections::HashSet;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -22,13 +22,13 @@ use crate::model::{Block, Message, ModelCallId, ModelRequest, Role, Usage};
 use crate::policy::RepeatGuard;
 use crate::redact::Redactor;
 
-/// Everything a run needs while it goes on.
+/// A run in progress.
 pub(super) struct ActiveRun<'a> {
     pub(super) agent: &'a Agent,
     pub(super) run: Run,
-    /// What tools are told of the client's context. After a pause or a crash only what was kept of it.
+    /// The client's context for tools. After a pause or a crash only its redacted form is left.
     pub(super) context: Map<String, Value>,
-    /// What the model is asked; its messages are the conversation.
+    /// The next model request; its messages are the conversation.
     pub(super) request: ModelRequest,
     pub(super) tools: Tools,
     pub(super) redactor: Arc<Redactor>,
@@ -37,16 +37,16 @@ pub(super) struct ActiveRun<'a> {
     pub(super) guard: RepeatGuard,
     /// Why the next answer has to be the last.
     pub(super) closing: Option<Closing>,
-    /// Which of the agent's models is asked.
+    /// Index of the current model in the agent's chain.
     pub(super) candidate: usize,
     /// Whether open calls may have left something in the journal.
     pub(super) resumed: bool,
-    /// Calls of which watchers have been told how they ended, before the run was taken up again.
-    pub(super) told: HashSet<ModelCallId>,
+    /// Calls whose end was reported before the run was resumed.
+    pub(super) reported: HashSet<ModelCallId>,
     pub(super) thread: Thread,
-    /// The estimate of what is sent beside the conversation.
+    /// Estimated tokens of prompt and tools.
     pub(super) fixed: u64,
-    /// Whether watchers know that the budget is nearly spent.
+    /// Whether the budget warning was sent.
     pub(super) warned: bool,
     /// Tokens of the last request, as the vendor counted them.
     pub(super) last_prompt: Option<u64>,
@@ -55,7 +55,7 @@ pub(super) struct ActiveRun<'a> {
     step: PendingStep,
 }
 
-/// What the next step writes.
+/// What the next step stores.
 #[derive(Default)]
 struct PendingStep {
     entries: Vec<ConversationEntry>,
@@ -66,19 +66,19 @@ struct PendingStep {
 /// Why no more tools are called in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Closing {
-    /// The model has been asked often enough.
+    /// The limit of iterations is reached.
     Iterations,
-    /// It goes round in circles.
+    /// The model repeats its calls.
     Repetition,
 }
 
-/// Why the loop does not go on.
+/// Why the loop stops.
 pub(super) enum Stop {
     /// There is no answer.
     Failed(RunFailure),
-    /// Somebody stopped it.
+    /// It was stopped.
     Cancelled,
-    /// What happened cannot be kept.
+    /// The run cannot be stored.
     Broken(RunError),
 }
 
@@ -100,7 +100,7 @@ impl From<LedgerError> for Stop {
     }
 }
 
-/// What the parts of a [`ActiveRun`] are made from.
+/// The parts of an [`ActiveRun`].
 pub(super) struct ActiveRunParts {
     pub(super) run: Run,
     pub(super) request: ModelRequest,
@@ -111,7 +111,7 @@ pub(super) struct ActiveRunParts {
     pub(super) cancellation: CancellationToken,
     pub(super) next_entry: u64,
     pub(super) claim: RunClaim,
-    /// What it cost to have the tools looked over.
+    /// Usage of the ranker, if it was asked.
     pub(super) ranked: Option<Usage>,
 }
 
@@ -133,7 +133,7 @@ impl<'a> ActiveRun<'a> {
             closing: None,
             candidate: 0,
             resumed: false,
-            told: HashSet::new(),
+            reported: HashSet::new(),
             thread: begun.thread,
             warned: false,
             last_prompt: None,
@@ -147,7 +147,7 @@ impl<'a> ActiveRun<'a> {
         self.agent.room.clock().now()
     }
 
-    /// Says something in the conversation; kept with the next step.
+    /// Adds a message to the conversation; stored with the next step.
     pub(super) fn say(&mut self, message: Message) {
         let message = Arc::new(message);
         self.thread.add(self.next_entry, &message);
@@ -155,7 +155,7 @@ impl<'a> ActiveRun<'a> {
         self.enter(Content::Message(message));
     }
 
-    /// Adds an entry; kept with the next step.
+    /// Adds an entry; stored with the next step.
     pub(super) fn enter(&mut self, content: Content) {
         let entry =
             ConversationEntry { seq: self.next_entry, run: self.run.id.clone(), at: self.now(), content };
@@ -163,7 +163,7 @@ impl<'a> ActiveRun<'a> {
         self.step.entries.push(entry);
     }
 
-    /// How far off the estimates of tokens are.
+    /// Corrects token estimates.
     pub(super) fn estimator(&self) -> MutexGuard<'_, Estimator> {
         // Each change is whole when the lock is given back.
         self.agent.estimator.lock().unwrap_or_else(PoisonError::into_inner)
@@ -175,8 +175,8 @@ impl<'a> ActiveRun<'a> {
         self.step.usage.push(row);
     }
 
-    /// US dollars that were spent since the last step.
-    pub(super) fn unkept_cost(&self) -> f64 {
+    /// US dollars spent since the last step.
+    pub(super) fn unstored_cost(&self) -> f64 {
         self.step.usage.iter().filter_map(|row| row.cost).sum()
     }
 
@@ -184,30 +184,30 @@ impl<'a> ActiveRun<'a> {
         self.step.requests.push(request);
     }
 
-    /// The calls of the last turn, if nobody has answered them.
+    /// The calls of the last turn, if they have no results.
     pub(super) fn open_calls(&self) -> Vec<UnansweredCall> {
         match self.request.messages.last() {
             Some(message) if message.role == Role::Assistant => {
-                message.blocks.iter().filter_map(UnansweredCall::of).collect()
+                message.blocks.iter().filter_map(UnansweredCall::from_block).collect()
             }
             Some(_) | None => Vec::new(),
         }
     }
 
-    /// Writes everything since the last step; resolves once it is kept.
-    pub(super) async fn keep(&mut self) -> Result<(), StepError> {
+    /// Stores everything since the last step; resolves once it is committed.
+    pub(super) async fn commit_step(&mut self) -> Result<(), StepError> {
         let step = self.take_step();
         let kept = self.agent.conversations.step(step).await;
         if kept.is_err() || self.run.state != RunState::Running {
-            // A step that could not be kept was the last one: the store has let the run go.
+            // After a failed step the store has released the run.
             self.claim.forget();
         }
         kept
     }
 
-    /// Writes everything since the last step without waiting: should it be lost, the journal knows the same, and the
-    /// next step is refused.
-    pub(super) fn keep_behind(&mut self) {
+    /// Queues everything since the last step without waiting. If it is lost, the journal knows the same, and the next step
+    /// is refused.
+    pub(super) fn queue_step(&mut self) {
         let step = self.take_step();
         drop(self.agent.conversations.step(step));
     }
@@ -223,7 +223,7 @@ impl<'a> ActiveRun<'a> {
         }
     }
 
-    /// Ends the run, or lets it wait, and says how it stands.
+    /// Ends the run or lets it wait, and returns its report.
     pub(super) async fn close(mut self, end: Result<RunEnd, Stop>) -> Result<RunReport, RunError> {
         let (mut text, mut waiting) = (String::new(), Vec::new());
         match end {
@@ -253,11 +253,11 @@ impl<'a> ActiveRun<'a> {
         if !self.run.state.is_open() {
             self.run.ended_at = Some(self.now());
         }
-        self.keep().await?;
+        self.commit_step().await?;
         Ok(RunReport { run: self.run, text, waiting })
     }
 
-    /// Answers every open call with the same error, so that the conversation can be sent again.
+    /// Answers every open call with this error, so that the conversation can be sent again.
     pub(super) fn answer_open(&mut self, error: &str) {
         let open = self.open_calls();
         if !open.is_empty() {
@@ -300,7 +300,7 @@ pub(super) enum RunEnd {
     Waiting(Vec<CallId>),
 }
 
-/// A call nobody has answered.
+/// A call without a result.
 #[derive(Debug, Clone)]
 pub(super) struct UnansweredCall {
     pub(super) id: ModelCallId,
@@ -310,7 +310,7 @@ pub(super) struct UnansweredCall {
 }
 
 impl UnansweredCall {
-    fn of(block: &Block) -> Option<Self> {
+    fn from_block(block: &Block) -> Option<Self> {
         match block {
             Block::Call { id, name, arguments, .. } => {
                 Some(Self { id: id.clone(), name: name.clone(), arguments: Arc::clone(arguments) })

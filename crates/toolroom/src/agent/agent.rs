@@ -1,4 +1,4 @@
-//! An agent, and the doors to it.
+//! An agent: sending, resuming and cancelling runs.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -9,12 +9,12 @@ use super::active_run::RunClaim;
 use super::active_run::{ActiveRun, ActiveRunParts, Stop};
 use super::agent_record::AgentRecord;
 use super::ask::Candidate;
-use super::client_tools::check_brought;
+use super::client_tools::check_client_tools;
 use super::event_sink::EventSink;
 use super::prompt::{LocalTime, PromptParts, system_prompt};
-use super::provenance::of_history;
+use super::provenance::history_provenance;
 use super::run_request::{ResumeRun, RunError, RunReport, SendRequest};
-use super::sanitize::{cleaned, taken_over, without_secrets};
+use super::sanitize::{clean_history, cleaned, without_secrets};
 use super::selection::Selection;
 use super::thread::Thread;
 use super::title::title_of;
@@ -33,7 +33,7 @@ use crate::redact::Redactor;
 use crate::scope::Scope;
 use crate::toolroom::Toolroom;
 
-/// Somebody who answers messages and uses tools for it. Cheap to clone.
+/// Answers messages with the help of models and tools. Cheap to clone.
 #[derive(Clone)]
 pub struct Agent {
     pub(super) room: Toolroom,
@@ -44,19 +44,19 @@ pub struct Agent {
     pub(super) chain: Arc<[Candidate]>,
     pub(super) ranker: Option<Candidate>,
     pub(super) local_clock: Option<LocalClock>,
-    /// How far off the estimates of tokens are, as learned from what models report.
+    /// Corrects token estimates by what models report.
     pub(super) estimator: Arc<Mutex<Estimator>>,
     pub(super) selection: Arc<Selection>,
 }
 
-/// The clock on the user's local_clock: an instant in the words of the place where the user is. The kernel knows no time zones.
+/// Converts an instant into the local time of the user. The kernel knows no time zones.
 pub type LocalClock = Arc<dyn Fn(Timestamp) -> LocalTime + Send + Sync>;
 
 impl Agent {
-    /// An agent over a toolroom. `chain` are its models, the first one first; the others are asked when it fails.
+    /// An agent over a toolroom. `chain` are its models: the first is asked, the next ones if it fails.
     ///
     /// # Errors
-    /// When one of its patterns of tools is none.
+    /// When one of its tool patterns is invalid.
     pub fn new(
         room: Toolroom,
         conversations: Arc<dyn Conversations>,
@@ -78,21 +78,21 @@ impl Agent {
         })
     }
 
-    /// Lets it read what is remembered of its users.
+    /// Adds the memories of its users to the prompt.
     #[must_use]
     pub fn memories(mut self, memories: Arc<dyn Memories>) -> Self {
         self.memories = Some(memories);
         self
     }
 
-    /// Lets a small model look over the tools, when there are more than can be shown.
+    /// Lets a small model choose among the tools when there are too many to show.
     #[must_use]
     pub fn ranker(mut self, ranker: Candidate) -> Self {
         self.ranker = Some(ranker);
         self
     }
 
-    /// Lets it know what time it is.
+    /// Adds the local time to the prompt.
     #[must_use]
     pub fn local_clock(mut self, local_clock: LocalClock) -> Self {
         self.local_clock = Some(local_clock);
@@ -105,42 +105,42 @@ impl Agent {
         &self.choice
     }
 
-    /// Takes a message and works until there is an answer, none can be had, or somebody has to be asked.
+    /// Runs a message until there is an answer, the run fails, or a call waits for an answer.
     ///
     /// # Errors
-    /// When the run cannot begin, or what happens cannot be kept.
+    /// When the run cannot begin or cannot be stored.
     pub async fn send(&self, request: SendRequest) -> Result<RunReport, RunError> {
-        let working = self.begin(request).await?;
-        working.go().await
+        let active = self.begin(request).await?;
+        active.run().await
     }
 
-    /// Goes on with a run that waits, or whose process died. The same code after an approval, after a delivery and after
-    /// a crash: what has been done is found in the journal and not done again.
+    /// Resumes a run that waits, or whose process died. The same code after an approval, after a delivery and after a crash:
+    /// finished calls are found in the journal and not repeated.
     ///
     /// # Errors
-    /// When there is nothing to go on with, it is another agent's run, or what happens cannot be kept.
+    /// When there is no such run, it belongs to another agent, or it cannot be stored.
     pub async fn resume(&self, request: ResumeRun) -> Result<RunReport, RunError> {
         let run = self.conversations.run(&request.scope, &request.run).await?;
-        // Its calls were let through for the tools of that agent, and those that follow have to be, too.
+        // Its calls were checked against the tools of that agent.
         if let Some(Run { id: run, agent, .. }) = run.filter(|run| run.agent != self.record.id) {
             return Err(RunError::OtherAgent { run, agent });
         }
         if let Some(tools) = &request.client_tools {
-            check_brought(tools, self.redactor(&request.scope).await?.as_ref())?;
+            check_client_tools(tools, self.redactor(&request.scope).await?.as_ref())?;
         }
-        let mut working = self.take(request).await?;
-        working.remember_rounds();
-        working.go().await
+        let mut active = self.take(request).await?;
+        active.remember_rounds();
+        active.run().await
     }
 
-    /// Ends a run that waits, or whose process died. What it waits for is not done.
+    /// Ends a run that waits, or whose process died. Its pending calls do not run.
     ///
     /// # Errors
-    /// When there is nothing to end, or it cannot be written down.
+    /// When there is no such run, or it cannot be stored.
     pub async fn cancel(&self, request: ResumeRun) -> Result<RunReport, RunError> {
-        let mut working = self.take(request).await?;
-        working.settle_open(Vec::new(), STOPPED).await?;
-        working.close(Err(Stop::Cancelled)).await
+        let mut active = self.take(request).await?;
+        active.settle_open(Vec::new(), STOPPED).await?;
+        active.close(Err(Stop::Cancelled)).await
     }
 
     async fn begin(&self, request: SendRequest) -> Result<ActiveRun<'_>, RunError> {
@@ -148,12 +148,12 @@ impl Agent {
         let keeps_none = request.conversation.is_none();
         let id = request.conversation.unwrap_or_else(|| ConversationId::fresh(clock.as_ref()));
         let redactor = self.redactor(&request.scope).await?;
-        let message = cleaned(request.message, &redactor).ok_or(RunError::NothingSaid)?;
-        let of_history = of_history(&request.history);
-        let history = taken_over(request.history, &redactor);
-        check_brought(&request.client_tools, &redactor)?;
-        // Tools may need a token of the user, so they get the client's context as they get arguments: without stored
-        // secrets only. What is kept and shown of it has nothing that looks like a secret.
+        let message = cleaned(request.message, &redactor).ok_or(RunError::EmptyMessage)?;
+        let history_provenance = history_provenance(&request.history);
+        let history = clean_history(request.history, &redactor);
+        check_client_tools(&request.client_tools, &redactor)?;
+        // Tools may need a token of the user, so their copy of the context loses stored secrets only. The stored copy also
+        // loses everything that looks like a secret.
         let for_tools = without_secrets(request.context, &redactor.without_patterns());
         let context = without_secrets(for_tools.clone(), &redactor);
         let now = clock.now();
@@ -186,7 +186,7 @@ impl Agent {
             let before = if conversation.is_none() { history.as_slice() } else { &[] };
             if !before.is_empty() {
                 let kept = self.room.provenance_of(&run.scope, id.as_str(), &request.source).await?;
-                run.provenance = kept.and(of_history);
+                run.provenance = kept.and(history_provenance);
             }
             let conversation = conversation.unwrap_or_else(|| Conversation {
                 id: id.clone(),
@@ -218,11 +218,11 @@ impl Agent {
                     let thread = Thread::read(&entries);
                     let cancellation = request.cancellation;
                     let begun = self.begun((run, claim), thread, redactor, events, cancellation, next_entry);
-                    let mut working = self.start(begun.await?, false);
-                    working.context = for_tools;
-                    return Ok(working);
+                    let mut active = self.start(begun.await?, false);
+                    active.context = for_tools;
+                    return Ok(active);
                 }
-                // Its process died: what it left open is answered from the journal, once.
+                // Its process died: answer its open calls from the journal, once.
                 Err(BeginRunError::Open { run: open, state: RunState::Running }) if !interrupted => {
                     interrupted = true;
                     let taken = ResumeRun::new(open, run.scope.clone());
@@ -241,7 +241,7 @@ impl Agent {
         let (_, entries) = self.thread(&run.scope, &run.conversation).await?;
         let events = self.conversations.events(&run.scope, &run.id, 0).await?;
         let next_event = events.last().map_or(0, |event| event.seq + 1);
-        let told: HashSet<ModelCallId> = (events.into_iter())
+        let reported: HashSet<ModelCallId> = (events.into_iter())
             .filter_map(|event| match event.event {
                 RunEvent::CallEnded { id, .. } => Some(id),
                 _ => None,
@@ -253,10 +253,10 @@ impl Agent {
         let thread = Thread::read(&entries);
         let events = Arc::new(events);
         let begun = self.begun((run, claim), thread, redactor, events, request.cancellation, next_entry);
-        let mut working = self.start(begun.await?, true);
-        working.resumed = true;
-        working.told = told;
-        Ok(working)
+        let mut active = self.start(begun.await?, true);
+        active.resumed = true;
+        active.reported = reported;
+        Ok(active)
     }
 
     fn start(&self, begun: ActiveRunParts, resumed: bool) -> ActiveRun<'_> {
@@ -267,11 +267,11 @@ impl Agent {
             resumed,
         });
         let ranked = begun.ranked;
-        let mut working = ActiveRun::new(self, begun);
+        let mut active = ActiveRun::new(self, begun);
         if let (Some(usage), Some(ranker)) = (ranked, &self.ranker) {
-            working.pay(ranker, "tools", usage);
+            active.pay(ranker, "tools", usage);
         }
-        working
+        active
     }
 
     async fn begun(
@@ -286,7 +286,7 @@ impl Agent {
         let mut tools = Tools::new(self.offer(&run).await?);
         let ranked = self.select(&mut tools, &run, &messages, &cancellation).await?;
         let (system, holds) = self.system_prompt(&run, &tools, &redactor).await?;
-        // The model reads it from the start.
+        // The model reads the prompt from the start.
         let mut run = run;
         let holds = holds.and(run.provenance);
         let (conversation, source) = (run.conversation.as_str(), &run.source);
@@ -317,7 +317,7 @@ impl Agent {
         })
     }
 
-    /// The prompt, and what it tells of the user.
+    /// The prompt, with the provenance of the user data in it.
     async fn system_prompt(
         &self,
         run: &Run,
@@ -374,5 +374,5 @@ impl Agent {
     }
 }
 
-/// What models read of a call that was stopped together with its run.
+/// The error a model reads for a call that was stopped together with its run.
 pub(super) const STOPPED: &str = "the user stopped this run before the call ended";

@@ -1,4 +1,4 @@
-//! What an agent is.
+//! The stored definition of an agent, and its storage port.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,12 +35,12 @@ pub struct AgentRecord {
     /// default are offered where they are named here.
     #[schemars(length(max = 100))]
     pub allow: Vec<String>,
-    /// Patterns of the tools it may not use, whatever else is said.
+    /// Patterns of the tools it may not use; they win over `allow`.
     #[schemars(length(max = 100))]
     pub deny: Vec<String>,
     /// What bounds its runs.
     pub limits: AgentLimits,
-    /// What becomes of a run when its client goes away.
+    /// What happens to a run when its client disconnects.
     pub on_disconnect: OnDisconnect,
 }
 
@@ -90,31 +90,30 @@ impl Default for AgentLimits {
     }
 }
 
-/// What becomes of a run when a client that only follows it while it is connected goes away. Runs that can be watched
-/// from elsewhere go on either way.
+/// What happens to a run when its client disconnects. Runs that can be followed over another connection continue either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnDisconnect {
-    /// It goes on.
+    /// It continues.
     Continue,
     /// It is cancelled.
     #[default]
     Cancel,
 }
 
-/// Keeps the agents that people make.
+/// Stores the agents of projects.
 pub trait Agents: Send + Sync {
     /// All of a project, by id.
     fn agents<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Vec<AgentRecord>, LedgerError>>;
 
-    /// Keeps one, in the place of another with its id.
+    /// Stores an agent, replacing one with the same id.
     fn set_agent<'a>(
         &'a self,
         project: &'a ProjectId,
         agent: &'a AgentRecord,
     ) -> BoxFuture<'a, Result<(), LedgerError>>;
 
-    /// Takes one out; says whether there was one.
+    /// Removes an agent; returns whether there was one.
     fn remove_agent<'a>(
         &'a self,
         project: &'a ProjectId,

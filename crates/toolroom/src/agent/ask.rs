@@ -1,4 +1,4 @@
-//! Asking the agent's models, the first one first.
+//! Asks the agent's models, in the order of the fallback chain.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use super::tokens;
 use crate::conversation::RunEvent;
 use crate::model::{Answer, Message, Model, ModelError, ModelErrorKind, ModelFacts, ModelRequest, ToolUse};
 
-/// How often a model that says the conversation is too long is asked again with less of it.
-const OVERFLOWS: u32 = 2;
+/// Retries of a model that reports a context overflow, each with a shorter conversation.
+const MAX_OVERFLOWS: u32 = 2;
 
-/// How much of it is sent then, in percent.
-const LESS_PERCENT: u64 = 60;
+/// Share of the conversation that is sent in such a retry, in percent.
+const OVERFLOW_PERCENT: u64 = 60;
 
 /// A model the agent may use, with what is known about it.
 #[derive(Clone)]
@@ -40,8 +40,8 @@ impl Candidate {
 }
 
 impl ActiveRun<'_> {
-    /// The next answer, from whoever gives one. Who has failed is not asked again in this run, and what the tools have
-    /// done stays done: the next model goes on where this one stopped.
+    /// The next answer, from the first model of the chain that gives one. A model that failed is not asked again in this
+    /// run; the next one continues the same conversation.
     pub(super) async fn ask(&mut self) -> Result<Answer, Stop> {
         let mut failures = Vec::new();
         while let Some(candidate) = self.agent.chain.get(self.candidate).cloned() {
@@ -73,46 +73,46 @@ impl ActiveRun<'_> {
             self.events.send(RunEvent::Asking { model: model.into(), iteration: self.run.iterations + 1 });
             let size = kept.as_ref().map_or(self.thread.total(), |kept| measure(kept));
             let estimate = self.fixed + size;
-            match self.put(candidate, kept, bare).await {
+            match self.send(candidate, kept, bare).await {
                 Ok(answer) => {
                     self.estimator().learn(model, estimate, answer.usage.input);
                     return Ok(answer);
                 }
-                Err(error) if error.kind == ModelErrorKind::ContextOverflow && overflows < OVERFLOWS => {
+                Err(error) if error.kind == ModelErrorKind::ContextOverflow && overflows < MAX_OVERFLOWS => {
                     overflows += 1;
-                    // The window may be smaller than anybody said, so that no correction of estimates helps.
-                    most = size.saturating_mul(LESS_PERCENT) / 100;
+                    // The window may be smaller than configured, so correcting the estimate may not help.
+                    most = size.saturating_mul(OVERFLOW_PERCENT) / 100;
                     if let Some(window) = error.window {
-                        let told = self.estimator().estimate_for(model, window).saturating_sub(self.fixed);
-                        most = most.min(told);
+                        let room = self.estimator().estimate_for(model, window).saturating_sub(self.fixed);
+                        most = most.min(room);
                     }
                     self.estimator().refused(model, estimate, candidate.facts.window);
-                    self.again(&error);
+                    self.report_retry(&error);
                 }
-                // A model on the device may fail over the tools alone: it gets one more try without them.
+                // A model on the device may fail because of the tools: it gets one try without them.
                 Err(error)
                     if candidate.facts.on_device && !bare && error.kind != ModelErrorKind::Cancelled =>
                 {
                     bare = true;
-                    self.again(&error);
+                    self.report_retry(&error);
                 }
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// The same model is asked once more.
-    fn again(&self, error: &ModelError) {
+    /// Reports that the same model is asked once more.
+    fn report_retry(&self, error: &ModelError) {
         let reason = self.without_secrets(&error.to_string());
         self.events.send(RunEvent::Void { reason, next: None, after_ms: Some(0) });
     }
 
-    /// What a vendor says of an error may repeat what it was sent.
+    /// A vendor's error message may repeat the request.
     pub(super) fn without_secrets(&self, text: &str) -> String {
         self.redactor.redact_text(text).into_owned()
     }
 
-    async fn put(
+    async fn send(
         &mut self,
         candidate: &Candidate,
         kept: Option<Vec<Arc<Message>>>,
@@ -122,17 +122,17 @@ impl ActiveRun<'_> {
         let request = match (kept, self.closing, bare) {
             (None, None, false) => &self.request,
             (kept, closing, bare) => {
-                special = changed(&self.request, kept, closing, bare);
+                special = adapted(&self.request, kept, closing, bare);
                 &special
             }
         };
         let redactor = &self.redactor;
         let mut stream = AnswerStream::new(&self.events, &self.tools, redactor);
-        let mut told = |event| stream.receive(event);
+        let mut on_event = |event| stream.receive(event);
         let answer = tokio::select! {
             biased;
             () = self.cancellation.cancelled() => Err(ModelError::new(ModelErrorKind::Cancelled, "stopped")),
-            answer = candidate.model.ask(request, &mut told, &self.cancellation) => answer,
+            answer = candidate.model.ask(request, &mut on_event, &self.cancellation) => answer,
         };
         stream.flush();
         answer.map_err(|error| ModelError {
@@ -146,8 +146,8 @@ fn measure(messages: &[Arc<Message>]) -> u64 {
     messages.iter().map(|message| tokens::message(message)).sum()
 }
 
-/// The question with other terms than usual.
-fn changed(
+/// The request with fewer messages, without tools, or closing the run.
+fn adapted(
     request: &ModelRequest,
     kept: Option<Vec<Arc<Message>>>,
     closing: Option<Closing>,
@@ -168,8 +168,8 @@ fn changed(
             Closing::Iterations => "You have used tools as often as one run may.",
             Closing::Repetition => "Your last tool calls repeat earlier ones and were not made.",
         };
-        let wish = "Answer now with what you know, say what is missing, and call no more tools.";
-        changed.system.changing = format!("{}\n\n{why} {wish}", changed.system.changing).into();
+        let instruction = "Answer now with what you know, say what is missing, and call no more tools.";
+        changed.system.changing = format!("{}\n\n{why} {instruction}", changed.system.changing).into();
     }
     changed
 }
@@ -179,9 +179,9 @@ fn no_answer(failures: &[(ModelErrorKind, String)]) -> Stop {
         [] => Stop::failed("no_model", "no model is set for this agent; see `toolroom models list`"),
         [(kind, reason)] => Stop::failed(kind.as_str(), reason.clone()),
         [(kind, _), ..] => {
-            let mut message = "no model could answer:".to_owned();
+            let mut message = "no model answered:".to_owned();
             for (_, reason) in failures {
-                // Writing to a text cannot fail.
+                // Writing to a string cannot fail.
                 let _ = write!(message, "\n- {reason}");
             }
             Stop::failed(kind.as_str(), message)

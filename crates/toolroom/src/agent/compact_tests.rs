@@ -31,7 +31,7 @@ fn sizes(messages: &[Message]) -> Vec<u64> {
 }
 
 fn cut(messages: &[Message], window: u64) -> Option<Compaction> {
-    Compaction::of(messages, &sizes(messages), window)
+    Compaction::find(messages, &sizes(messages), window)
 }
 
 fn facts(window: u64) -> ModelFacts {
@@ -55,7 +55,7 @@ fn the_last_four_exchanges_stay() {
     let cut = cut(&thread, 100_000).unwrap();
     assert_eq!(cut.first, 12);
     assert_eq!(cut.kept, sizes(&thread)[12..].iter().sum::<u64>());
-    assert_eq!(cut.request, Request::Kept);
+    assert_eq!(cut.request, PersonRequest::Kept);
 }
 
 #[test]
@@ -81,14 +81,14 @@ fn one_huge_exchange_is_cut_between_its_turns_and_its_request_is_kept() {
     assert!(summary.after > cut.kept && summary.after < cut.kept + 120);
     // The rest of the exchange is cut once more, and the request is still there.
     let rest = &thread[cut.first..];
-    let again = Compaction::of(rest, &sizes(rest), 1_000).unwrap();
+    let again = Compaction::find(rest, &sizes(rest), 1_000).unwrap();
     for said in [Some("Five files were read."), None] {
         let text = again.summary(said, Some(&summary), 11, 4_000).text;
         let begin = said.unwrap_or("Four files were read.");
         assert_eq!(text, format!("{begin}\n\n{REQUEST}Compare all the files."));
     }
     // However large, the newest turn stays.
-    assert_eq!(Compaction::of(&thread, &sizes(&thread), 10).unwrap().first, 11);
+    assert_eq!(Compaction::find(&thread, &sizes(&thread), 10).unwrap().first, 11);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn there_is_nothing_to_cut_off_from_a_single_message() {
 fn the_transcript_tells_what_was_done_with_tools() {
     let thread: Vec<Message> = (0..5).flat_map(|n| exchange(&n.to_string(), 2)).collect();
     let cut = cut(&thread, 100_000).unwrap();
-    let request = cut.question(&thread, Some(&summary("They met.\n</transcript>")), &facts(100_000));
+    let request = cut.request(&thread, Some(&summary("They met.\n</transcript>")), &facts(100_000));
     assert_eq!(
         request.messages[0].text(),
         "Sum up this transcript, the earlier summary included.\n\
@@ -121,7 +121,7 @@ fn the_transcript_tells_what_was_done_with_tools() {
 fn a_summary_leaves_room_for_thoughts_as_far_as_the_model_has_it() {
     let thread: Vec<Message> = (0..5).flat_map(|n| exchange(&n.to_string(), 2)).collect();
     let cut = cut(&thread, 100_000).unwrap();
-    let most = |facts: &ModelFacts| cut.question(&thread, None, facts).max_tokens;
+    let most = |facts: &ModelFacts| cut.request(&thread, None, facts).max_tokens;
     assert_eq!(most(&facts(400_000)), Some(10_000));
     assert_eq!(most(&facts(8_000)), Some(2_000));
     assert_eq!(most(&ModelFacts { max_output: Some(4_096), ..facts(200_000) }), Some(4_096));
@@ -167,8 +167,8 @@ proptest! {
             prop_assert!(cut.first > 0 && cut.first < thread.len());
             let first = &thread[cut.first];
             prop_assert!(first.role == Role::Assistant || begins_exchange(first));
-            prop_assert_eq!(cut.request != Request::Kept, first.role == Role::Assistant);
-            let question = cut.question(&thread, Some(&summary("before")), &facts(window));
+            prop_assert_eq!(cut.request != PersonRequest::Kept, first.role == Role::Assistant);
+            let question = cut.request(&thread, Some(&summary("before")), &facts(window));
             let size = tokens::message(&question.messages[0]);
             prop_assert!(size <= window / 2 + 10, "{} of {}", size, window);
         } else {

@@ -12,18 +12,18 @@ use crate::conversation::{CallNotice, RunEvent};
 use crate::model::{Answer, Block, Message, ModelCallId, Role, StopReason, Usage};
 use crate::policy::CalledWith;
 
-/// How often in a row an answer without words and calls is asked for again.
-const EMPTY_ANSWERS: u32 = 1;
+/// Retries after an answer without text and calls.
+const MAX_EMPTY_ANSWERS: u32 = 1;
 
-/// More calls in one answer are made by nobody who means them.
+/// Most calls in one answer. More are a malfunction of the model.
 const MAX_CALLS: usize = 512;
 
-/// People are warned when this part of a budget is spent.
+/// A warning is sent once this share of the budget is spent.
 const NEAR_BUDGET: f64 = 0.8;
 
 impl ActiveRun<'_> {
-    /// Works until nothing more happens by itself.
-    pub(super) async fn go(mut self) -> Result<RunReport, RunError> {
+    /// Runs rounds until the run ends or waits.
+    pub(super) async fn run(mut self) -> Result<RunReport, RunError> {
         let end = self.rounds().await;
         self.close(end).await
     }
@@ -40,28 +40,28 @@ impl ActiveRun<'_> {
             self.make_room().await?;
             let mut answer = self.ask().await?;
             self.read_answer(&mut answer)?;
-            match said(&answer) {
-                Said::Calls => {
+            match content_of(&answer) {
+                AnswerContent::Calls => {
                     empty = 0;
                     self.keep_calls(answer).await?;
                 }
-                Said::Words(text) => {
+                AnswerContent::Text(text) => {
                     let is_cut = answer.stop == StopReason::Length;
                     self.keep_answer(answer);
                     if is_cut {
-                        let reason = "the answer ended at the most tokens it may have".to_owned();
+                        let reason = "the answer was cut off at its token limit".to_owned();
                         self.events.send(RunEvent::Warned { limit: "answer".to_owned(), reason });
                     }
                     return Ok(RunEnd::Done(text));
                 }
-                Said::Nothing => {
-                    // It is not kept, and has been paid for all the same.
+                AnswerContent::Empty => {
+                    // The answer is not stored, but it was paid for.
                     self.pay_for(answer.usage);
                     if answer.stop == StopReason::Filtered {
                         return Err(Stop::failed("content_filter", "the model's vendor withheld the answer"));
                     }
-                    if empty == EMPTY_ANSWERS {
-                        return Err(Stop::failed("empty", nothing_said(&answer.stop)));
+                    if empty == MAX_EMPTY_ANSWERS {
+                        return Err(Stop::failed("empty", empty_answer(&answer.stop)));
                     }
                     empty += 1;
                 }
@@ -69,7 +69,7 @@ impl ActiveRun<'_> {
         }
     }
 
-    /// After so many answers the next one is the last.
+    /// Makes the next answer the last one, once the limit is reached.
     fn check_iterations(&mut self) {
         let limit = self.agent.record.limits.iterations;
         if self.closing.is_none() && self.run.iterations >= limit {
@@ -83,34 +83,34 @@ impl ActiveRun<'_> {
         let Some(budget) = self.agent.record.limits.daily_budget_usd else { return Ok(()) };
         let midnight = self.now().start_of_day();
         let kept = self.agent.conversations.spent(&self.run.scope, None, Some(midnight)).await?;
-        // What this run has cost and is not kept yet is counted, too.
-        let spent = kept.cost + self.unkept_cost();
+        // Includes costs of this run that are not stored yet.
+        let spent = kept.cost + self.unstored_cost();
         if spent < budget {
             if spent >= budget * NEAR_BUDGET && !std::mem::replace(&mut self.warned, true) {
-                let reason = format!("${spent:.2} of the budget of ${budget:.2} a day are spent");
+                let reason = format!("${spent:.2} of the daily budget of ${budget:.2} is spent");
                 self.events.send(RunEvent::Warned { limit: "budget".to_owned(), reason });
             }
             return Ok(());
         }
         let message = format!(
-            "the budget of ${budget:.2} a day is used up (${spent:.2}); it is free again at midnight UTC, or an operator raises it"
+            "the daily budget of ${budget:.2} is used up (${spent:.2}); it resets at midnight UTC, or an operator can raise it"
         );
         Err(Stop::failed("budget", message))
     }
 
-    /// Brings an answer into the form in which it is kept.
+    /// Converts an answer into the form that is stored.
     fn read_answer(&mut self, answer: &mut Answer) -> Result<(), Stop> {
         redact_answer(&mut answer.blocks, &self.redactor);
         self.recover_calls(answer);
         if self.closing.is_some() {
-            // Nothing is called any more, whatever the model wants.
+            // No calls are made any more.
             answer.blocks.retain(|block| !matches!(block, Block::Call { .. }));
             return Ok(());
         }
         let calls = answer.blocks.iter().filter(|block| matches!(block, Block::Call { .. })).count();
         if calls > MAX_CALLS {
             let message =
-                format!("the model wants {calls} calls at once, {MAX_CALLS} are the most; none was made");
+                format!("the model asked for {calls} calls at once, the limit is {MAX_CALLS}; none was made");
             return Err(Stop::failed("too_many_calls", message));
         }
         self.thread.make_unique(&mut answer.blocks);
@@ -142,13 +142,13 @@ impl ActiveRun<'_> {
         let is_cut = answer.stop == StopReason::Length;
         self.keep_answer(answer);
         if is_cut {
-            // The last call may lack what it was to be called with, and still be one that the tool takes. Kept in one
-            // step with the answer, so that a crash in between makes no call of it.
+            // The last call may lack arguments and still be valid. Stored in one step with the answer, so that a crash in
+            // between does not make the call.
             self.answer_open(CUT_OFF);
-            return Ok(self.keep().await?);
+            return Ok(self.commit_step().await?);
         }
-        // Before anything is called: after a crash, what the journal holds is the answer to these very calls.
-        self.keep().await?;
+        // Stored before any call is made: after a crash, the journal answers exactly these calls.
+        self.commit_step().await?;
         self.judge_round();
         Ok(())
     }
@@ -176,8 +176,7 @@ impl ActiveRun<'_> {
         self.say(Message { role: Role::User, blocks });
     }
 
-    /// Lets the guard see the rounds this run has had before it was taken up again. One whose calls are open may not have
-    /// been judged when the run broke off.
+    /// Replays the earlier rounds of a resumed run to the repeat guard. A round with open calls may not have been judged.
     pub(super) fn remember_rounds(&mut self) {
         let rounds = usize::try_from(self.run.iterations).unwrap_or(usize::MAX);
         let turns = self.request.messages.iter().filter(|message| message.role == Role::Assistant);
@@ -233,7 +232,7 @@ impl ActiveRun<'_> {
         }
     }
 
-    /// A call as watchers see it.
+    /// A call as listeners see it.
     pub(super) fn call_notice(&self, id: &ModelCallId, name: &str, arguments: &str) -> CallNotice {
         let entry = self.tools.find(name);
         let mut shown =
@@ -250,34 +249,34 @@ impl ActiveRun<'_> {
 
 const NO_MORE_CALLS: &str = "no more tools can be called in this run; answer with what is known";
 
-const CUT_OFF: &str = "not called: your answer was cut off at the most tokens it may have, so this call may not be whole; \
+const CUT_OFF: &str = "not called: your answer was cut off at its token limit, so this call may be incomplete; \
     make fewer calls at once, or shorter ones";
 
-fn nothing_said(stop: &StopReason) -> &'static str {
+fn empty_answer(stop: &StopReason) -> &'static str {
     match stop {
         StopReason::Length => {
-            "the model used up the tokens of its answer before it said anything; raise the agent's `max_tokens`"
+            "the model used up its answer tokens before it wrote any text; raise the agent's `max_tokens`"
         }
-        _ => "the model answered with nothing, more than once",
+        _ => "the model gave an empty answer more than once",
     }
 }
 
-enum Said {
+enum AnswerContent {
     Calls,
-    Words(String),
-    Nothing,
+    Text(String),
+    Empty,
 }
 
-fn said(answer: &Answer) -> Said {
+fn content_of(answer: &Answer) -> AnswerContent {
     if answer.blocks.iter().any(|block| matches!(block, Block::Call { .. })) {
-        return Said::Calls;
+        return AnswerContent::Calls;
     }
     let mut words = answer.blocks.iter().filter_map(|block| match block {
         Block::Text { text, .. } if !text.trim().is_empty() => Some(text.as_str()),
         _ => None,
     });
     match words.next() {
-        None => Said::Nothing,
-        Some(first) => Said::Words(words.fold(first.to_owned(), |all, next| all + "\n" + next)),
+        None => AnswerContent::Empty,
+        Some(first) => AnswerContent::Text(words.fold(first.to_owned(), |all, next| all + "\n" + next)),
     }
 }

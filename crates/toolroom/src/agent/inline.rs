@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 
 use super::inline_values::{coerced, json_calls, marked_calls};
 use crate::catalog::WireNames;
-use crate::model::Offered;
+use crate::model::OfferedTool;
 use crate::tool::ToolId;
 
 /// A call that was found in a text.
@@ -59,15 +59,15 @@ const FORMS: [Form; 7] = [
     Form { opens: "<|python_tag|>", closes: &["<|eom_id|>", "<|eot_id|>"], names: false },
 ];
 
-/// A call before it is known whether there is such a tool.
-pub(super) struct Printed {
+/// A printed call, before the tool is looked up.
+pub(super) struct PrintedCall {
     pub(super) name: String,
     pub(super) arguments: Map<String, Value>,
 }
 
 /// Finds the calls in a text that came without any. `None` if there are none, and the text is what it is.
 #[must_use]
-pub fn recover_calls(text: &str, tools: &[Offered], names: &WireNames) -> Option<Recovered> {
+pub fn recover_calls(text: &str, tools: &[OfferedTool], names: &WireNames) -> Option<Recovered> {
     let mut kept = String::new();
     let mut calls = Vec::new();
     let mut rest = text;
@@ -86,7 +86,7 @@ pub fn recover_calls(text: &str, tools: &[Offered], names: &WireNames) -> Option
             None => {
                 kept.push_str(form.opens);
                 rest = body;
-                // What is closed was looked at whole. What is not may have been said in passing, and hides nothing.
+                // A closed block was read as a whole. An open marker may be ordinary text, so the text after it is searched.
                 if !close.is_empty() {
                     kept.push_str(inside);
                     kept.push_str(close);
@@ -99,8 +99,8 @@ pub fn recover_calls(text: &str, tools: &[Offered], names: &WireNames) -> Option
     (!calls.is_empty()).then(|| Recovered { text: kept.trim().to_owned(), calls })
 }
 
-/// The text with a blank inside whatever would open a call, so that [`recover_calls`] finds none in it. For a model that
-/// repeats word for word what a tool has read: whoever wrote that must not be able to call anything.
+/// The text with a blank inside every call marker, so that [`recover_calls`] finds none. For a model that repeats tool
+/// results verbatim: their author must not be able to make calls.
 #[must_use]
 pub fn without_calls(text: &str) -> Cow<'_, str> {
     let mut safe = String::new();
@@ -142,7 +142,7 @@ fn read<'t>(
     form: &Form,
     inside: &'t str,
     closed: bool,
-    tools: &[Offered],
+    tools: &[OfferedTool],
     names: &WireNames,
 ) -> Option<(Vec<InlineCall>, &'t str)> {
     // A code block may say `tool_calls` or `tool_call json`.
@@ -158,7 +158,7 @@ fn read<'t>(
     if closed && !unread.trim().is_empty() {
         return None;
     }
-    let known = |call: Printed| {
+    let known = |call: PrintedCall| {
         let tool = on_offer(&call.name, tools, names)?;
         let arguments = coerced(call.arguments, &tool.parameters);
         Some(InlineCall { name: tool.name.clone(), arguments })
@@ -167,13 +167,13 @@ fn read<'t>(
     (!calls.is_empty()).then_some((calls, unread))
 }
 
-fn on_offer<'a>(name: &str, tools: &'a [Offered], names: &WireNames) -> Option<&'a Offered> {
+fn on_offer<'a>(name: &str, tools: &'a [OfferedTool], names: &WireNames) -> Option<&'a OfferedTool> {
     let name = name.trim();
     let wire = names.wire(name).unwrap_or(name);
     if let Some(tool) = tools.iter().find(|tool| tool.name == wire) {
         return Some(tool);
     }
-    let is_called = |tool: &&Offered| {
+    let is_called = |tool: &&OfferedTool| {
         let id = names.id(&tool.name).and_then(|id| ToolId::parse(id).ok());
         id.is_some_and(|id| id.bare() == name)
     };

@@ -10,7 +10,7 @@ fn names() -> WireNames {
     WireNames::new(["builtin:calculator", "builtin:write_file", "mcp:a:search", "mcp:b:search"])
 }
 
-fn tools() -> Vec<Offered> {
+fn tools() -> Vec<OfferedTool> {
     let parameters = json!({
         "type": "object",
         "properties": {
@@ -22,7 +22,7 @@ fn tools() -> Vec<Offered> {
         },
     });
     let parameters = Arc::new(parameters);
-    let tool = |(_, wire): (&str, &str)| Offered {
+    let tool = |(_, wire): (&str, &str)| OfferedTool {
         name: wire.to_owned(),
         description: String::new(),
         parameters: Arc::clone(&parameters),
@@ -168,7 +168,7 @@ proptest! {
     #![proptest_config(cases(256))]
 
     #[test]
-    fn whatever_is_printed_only_tools_on_offer_are_called_and_nothing_is_made_up(
+    fn only_offered_tools_are_called_and_no_argument_is_made_up(
         pieces in prop::collection::vec(prop_oneof![
             prop::sample::select(vec![
                 "<tool_call>", "</tool_call>", "<function=", "calculator", "search", ">", "</function>",

@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value};
 
-use super::inline::Printed;
+use super::inline::PrintedCall;
 
 /// What arguments are called in one template or another.
 const ARGUMENTS: [&str; 4] = ["arguments", "parameters", "args", "input"];
 
 /// Calls as JSON: an object, an array of them, or several after one another; also a name with its arguments behind it.
 /// Gives what was not read.
-pub(super) fn json_calls(body: &str) -> Option<(Vec<Printed>, &str)> {
+pub(super) fn json_calls(body: &str) -> Option<(Vec<PrintedCall>, &str)> {
     let body = unfenced(body.trim());
     if !body.starts_with(['{', '[']) {
         return named_arguments(body);
@@ -33,7 +33,7 @@ pub(super) fn json_calls(body: &str) -> Option<(Vec<Printed>, &str)> {
 }
 
 /// `NAME[ARGS]{…}` or `NAME{…}`, as often as it comes.
-fn named_arguments(body: &str) -> Option<(Vec<Printed>, &str)> {
+fn named_arguments(body: &str) -> Option<(Vec<PrintedCall>, &str)> {
     let mut calls = Vec::new();
     let mut unread = body;
     while let Some((name, _)) = unread.split_once('{') {
@@ -42,7 +42,7 @@ fn named_arguments(body: &str) -> Option<(Vec<Printed>, &str)> {
         let is_name =
             !name.is_empty() && name.bytes().all(|b| b.is_ascii_graphic() && !b"<>\"'".contains(&b));
         let Some((Value::Object(arguments), rest)) = first_value(json).filter(|_| is_name) else { break };
-        calls.push(Printed { name: name.to_owned(), arguments });
+        calls.push(PrintedCall { name: name.to_owned(), arguments });
         unread = rest.trim_start().trim_start_matches("[TOOL_CALLS]");
     }
     (!calls.is_empty()).then_some((calls, unread))
@@ -63,7 +63,7 @@ fn unfenced(body: &str) -> &str {
 }
 
 /// `{"name", "arguments"}`, also inside `{"function": …}`.
-fn call_of(value: Value) -> Option<Printed> {
+fn call_of(value: Value) -> Option<PrintedCall> {
     let Value::Object(mut call) = value else { return None };
     let inner = match call.remove("function") {
         Some(Value::Object(inner)) => inner,
@@ -84,7 +84,7 @@ fn call_of(value: Value) -> Option<Printed> {
         },
         Some(_) => return None,
     };
-    Some(Printed { name, arguments })
+    Some(PrintedCall { name, arguments })
 }
 
 /// How tools and parameters are named by marks.
@@ -100,7 +100,7 @@ const MARKS: [Marks; 2] = [
 ];
 
 /// Calls by marks. `opened` is a mark that was read already; then there is one call, up to the end of the body.
-pub(super) fn marked_calls<'t>(opened: &str, body: &'t str) -> Option<(Vec<Printed>, &'t str)> {
+pub(super) fn marked_calls<'t>(opened: &str, body: &'t str) -> Option<(Vec<PrintedCall>, &'t str)> {
     if let Some(marks) = MARKS.iter().find(|marks| marks.tool == opened) {
         return Some((vec![marked_call(marks, body)?], ""));
     }
@@ -119,7 +119,7 @@ pub(super) fn marked_calls<'t>(opened: &str, body: &'t str) -> Option<(Vec<Print
 }
 
 /// A call from behind its opening mark: a name, and parameters or an object.
-fn marked_call(marks: &Marks, text: &str) -> Option<Printed> {
+fn marked_call(marks: &Marks, text: &str) -> Option<PrintedCall> {
     let (name, body) = marked_name(text)?;
     let mut arguments = Map::new();
     let mut parts = body.split(marks.parameter);
@@ -138,7 +138,7 @@ fn marked_call(marks: &Marks, text: &str) -> Option<Printed> {
         let value = value.strip_suffix('\n').unwrap_or(value);
         arguments.insert(key, Value::from(value));
     }
-    Some(Printed { name, arguments })
+    Some(PrintedCall { name, arguments })
 }
 
 /// The name behind a mark, with or without quotes, and what follows the mark.

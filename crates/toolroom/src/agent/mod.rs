@@ -1,11 +1,11 @@
 //! The agent loop: a message in, tools called through the one path, an answer out.
 //!
-//! [`Agent::send`] begins a run and works until nothing more happens by itself; [`Agent::resume`] goes on with one that
-//! waits or was broken off. In between stands one round, in `cycle.rs`: answer open calls, look at limits, make room, ask,
-//! keep what was said. Nothing waits for people: a run whose calls ask is kept as *waiting*.
+//! [`Agent::send`] begins a run and works until it ends or waits; [`Agent::resume`] continues one that waits or was
+//! interrupted. One round is in `cycle.rs`: answer open calls, check limits, compact, ask the model, store its answer. The
+//! loop does not wait for people: a run whose calls ask is stored as *waiting*.
 //!
-//! A conversation only grows by whole steps, and a call is kept before it is made. So whatever breaks off, the next
-//! process finds in the journal what became of each call, and none is made twice.
+//! A conversation grows by whole steps, and calls are stored before they are made. After a crash the next process finds in
+//! the journal how each call ended, and makes none twice.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -16,7 +16,7 @@
 //! use toolroom::testing::MemoryConversations;
 //! use toolroom::{BoxFuture, Toolroom};
 //!
-//! /// Says what it was told.
+//! /// Repeats the message.
 //! struct Parrot;
 //!
 //! impl Model for Parrot {

@@ -1,10 +1,10 @@
-//! The system prompt, a pure function of what it is made from.
+//! The system prompt, a pure function of its parts.
 //!
-//! What lasts comes first: who the agent is, what it learned for good, the rules for tools. It is the same for the whole
-//! conversation as long as the tools are, so that vendors' caches hit. What changes comes last: what is remembered, what
-//! the client says about its user, the time, the model. Sections about what there is not vanish.
+//! The lasting part comes first: identity, promoted learnings, rules for tools. It stays the same for the whole conversation
+//! as long as the tools do, so that vendors' caches hit. The changing part comes last: memories, client context, time and
+//! model. Empty sections are left out.
 //!
-//! What is remembered and what a client sends is data. It stands between tags, one line of JSON per item in which `<` and
+//! Memories and client context are data. It stands between tags, one line of JSON per item in which `<` and
 //! `>` are escaped, so that no content can close its tag or begin a line of its own.
 
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ use super::sanitize::clean_input;
 use crate::memory::{Category, Memory};
 use crate::model::SystemPrompt;
 
-/// Who an agent is that has no prompt of its own.
+/// The identity of an agent without a prompt of its own.
 pub(super) const DEFAULT_IDENTITY: &str =
     "You are a helpful assistant. Answer in the language of the user, briefly and to the point.";
 
@@ -33,15 +33,15 @@ pub(super) const CONTEXT_CHARS: usize = 4_000;
 pub(super) struct PromptParts<'a> {
     /// The agent's own prompt; [`DEFAULT_IDENTITY`] if blank.
     pub identity: &'a str,
-    /// What was promoted into its prompt, the oldest first.
+    /// Learnings promoted into its prompt, oldest first.
     pub learnings: &'a [&'a str],
     /// The tools on offer, by their names on the wire, in the order of the offer.
     pub tools: &'a [PromptTool<'a>],
-    /// What is remembered of the user.
+    /// Memories of the user.
     pub memories: &'a [Memory],
-    /// What the client says about its user and situation.
+    /// The client's context.
     pub context: Option<&'a Map<String, Value>>,
-    /// When the run began. Later questions of the same run find the same prompt in the cache.
+    /// When the run began, so that later requests of the run hit the cache.
     pub time: Option<&'a LocalTime>,
     /// The model, `vendor/model`.
     pub model: &'a str,
@@ -49,20 +49,20 @@ pub(super) struct PromptParts<'a> {
     pub on_device: bool,
 }
 
-/// What the prompt tells about a tool. Its description is told with the offer.
+/// A tool in the prompt. Its description is part of the offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PromptTool<'a> {
     /// Its name on the wire.
     pub name: &'a str,
     /// Its bare name, by which the tools for memories are known.
     pub bare: &'a str,
-    /// Whether much can go wrong with it.
+    /// Whether its risk is high.
     pub high_risk: bool,
     /// Whether the user is asked before it runs.
     pub asks: bool,
 }
 
-/// A moment where the user is.
+/// The user's local time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalTime {
     /// Date, time and offset, such as `2026-03-01T14:05+01:00`.
@@ -168,7 +168,7 @@ fn memory_guidance(parts: &PromptParts<'_>) -> Option<String> {
     (!lines.is_empty()).then(|| format!("## Memory\n{}", lines.join("\n")))
 }
 
-/// What is remembered, the kinds that matter most first, as much of it as there is room for.
+/// Memories, the most important kinds first, as far as they fit.
 fn memories(parts: &PromptParts<'_>) -> Option<String> {
     const KINDS: [(Category, &str); 4] = [
         (Category::Preference, "Preferences"),
@@ -220,7 +220,7 @@ fn context(parts: &PromptParts<'_>) -> Option<String> {
     let mut lines = Vec::new();
     for (key, value) in context {
         let line = format!("{}: {}", quoted(key), escaped(&clean_input(&value.to_string())));
-        // Whoever sends more than there is room for gets to see which part is missing.
+        // A value that is too long is left out with a note.
         let line = if line.chars().count() < room { line } else { format!("{}: (too long)", quoted(key)) };
         match room.checked_sub(line.chars().count() + 1) {
             Some(left) => room = left,

@@ -1,4 +1,4 @@
-//! What was read and sent in a run, as its calls are judged by it.
+//! Provenance of a run: what it has read and sent.
 
 use super::active_run::{ActiveRun, UnansweredCall};
 use super::tool_calls::{Answered, Settled};
@@ -8,8 +8,8 @@ use crate::model::{Block, Message};
 use crate::policy::Provenance;
 use crate::schema::parse_object;
 
-/// What a history that a client brings adds.
-pub(super) fn of_history(history: &[Message]) -> Provenance {
+/// The provenance of a history that the client sends.
+pub(super) fn history_provenance(history: &[Message]) -> Provenance {
     let is_result = |block: &Block| matches!(block, Block::Result { .. });
     match history.iter().flat_map(|message| &message.blocks).any(is_result) {
         true => Provenance::FROM_CLIENT,
@@ -19,14 +19,14 @@ pub(super) fn of_history(history: &[Message]) -> Provenance {
 
 impl ActiveRun<'_> {
     /// Loads the conversation's track. Direct calls, or work before a crash, may have added to it.
-    pub(super) async fn recall_provenance(&mut self) -> Result<(), LedgerError> {
+    pub(super) async fn load_provenance(&mut self) -> Result<(), LedgerError> {
         let run = &self.run;
         let kept = self.agent.room.provenance_of(&run.scope, run.conversation.as_str(), &run.source).await?;
         self.run.provenance = run.provenance.and(kept);
         Ok(())
     }
 
-    /// What each of these calls of one answer is judged by: what is known, and what the calls before it may add.
+    /// The provenance each call of one answer is judged by: the run's, with what the calls before it may add.
     pub(super) fn provenance_before(&self, open: &[UnansweredCall]) -> Vec<Provenance> {
         let mut known = self.run.provenance;
         let before = open.iter().map(|call| {
@@ -41,8 +41,8 @@ impl ActiveRun<'_> {
         before.collect()
     }
 
-    /// Adds what the calls have read and sent. Kept by the same step as the events that tell of them.
-    pub(super) fn note_provenance(&mut self, settled: &[Settled]) {
+    /// Adds what the calls have read and sent. Stored in the same step as their events.
+    pub(super) fn add_call_provenance(&mut self, settled: &[Settled]) {
         let added = settled.iter().map(|settled| match settled {
             Settled::Answered(Answered { provenance, .. }) | Settled::AtClient(_, provenance) => *provenance,
             Settled::Waits(_) | Settled::Stopped | Settled::Broken(_) => Provenance::NONE,

@@ -1,16 +1,16 @@
-//! A stored thread as every vendor accepts it.
+//! Repairs a stored thread so that every vendor accepts it.
 //!
-//! What is stored is what happened: a process may have died between a call and its result, somebody may have stopped a
-//! run, a model may have used an id twice. Vendors refuse such a thread whole. After repair
+//! A process may have died between a call and its result, a run may have been stopped, a model may have used an id twice.
+//! Vendors refuse such a thread. After repair
 //!
 //! - every turn of a model with calls is followed at once by a message that begins with exactly one result for each of
 //!   them, in their order; a call that was never answered gets the answer the journal has for it;
 //! - there are no other results;
 //! - no two calls have the same id, and none is empty. A second one is renamed together with its result, by what stands
 //!   before it alone, so that a thread that grows keeps its names;
-//! - nobody says nothing: blank words are gone, and turns of nothing but thoughts.
+//! - no turn is empty: blank text is gone, and turns of nothing but reasoning.
 //!
-//! Everything else stays as it is, word for word, and so does a thread that was sound.
+//! Everything else stays verbatim, and so does a sound thread.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use serde_json::Value;
 
 use crate::model::{Block, Message, ModelCallId, Role};
 
-/// A call that nobody has answered.
+/// A call without a result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct OrphanedCall<'a> {
-    /// The place of its turn among the messages that were given.
+    /// The index of its turn in the given messages.
     pub place: usize,
     /// Its id as it is stored.
     pub id: &'a ModelCallId,
@@ -32,7 +32,7 @@ pub(super) struct OrphanedCall<'a> {
     pub arguments: &'a str,
 }
 
-/// The answer to a call that had none.
+/// The result for a call that had none.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct MissingResult {
     /// What the model reads.
@@ -46,7 +46,7 @@ pub(super) struct MissingResult {
 pub(super) struct Repaired {
     /// The messages. Those that were sound are the very same ones.
     pub messages: Vec<Arc<Message>>,
-    /// For each message the place of the one it came from; for results that were moved or made, that of their calls.
+    /// For each message the index of the one it came from; for moved or new results, that of their calls.
     pub places: Vec<usize>,
 }
 
@@ -94,7 +94,7 @@ pub(super) fn repair(
                 opaque: opaque.clone(),
             });
         }
-        if says_something(&blocks) {
+        if has_content(&blocks) {
             repaired.push(at, same_or(message, blocks));
         }
         if !answers.is_empty() {
@@ -126,7 +126,7 @@ fn is_sound(messages: &[Arc<Message>]) -> bool {
                 return false;
             }
         }
-        if !blocks.all(|block| stays(message.role, block)) || !says_something(&message.blocks) {
+        if !blocks.all(|block| stays(message.role, block)) || !has_content(&message.blocks) {
             return false;
         }
         for block in &message.blocks {
@@ -178,8 +178,8 @@ fn stays(role: Role, block: &Block) -> bool {
     }
 }
 
-/// Thoughts alone are no turn.
-fn says_something(blocks: &[Block]) -> bool {
+/// Whether there is more than reasoning.
+fn has_content(blocks: &[Block]) -> bool {
     blocks.iter().any(|block| !matches!(block, Block::Reasoning { .. }))
 }
 

@@ -98,7 +98,7 @@ fn results_without_a_call_second_results_and_empty_turns_are_gone() {
         model(vec![call("x")]),
         user(vec![result("x", "1"), result("x", "again")]),
         user(vec![]),
-        user(vec![call("nobody's")]),
+        user(vec![call("unpaired")]),
     ];
     assert_eq!(shown(&thread), ["0u hello", "3a x?", "4u x=1"]);
 }
@@ -150,7 +150,7 @@ proptest! {
     #![proptest_config(cases(512))]
 
     #[test]
-    fn whatever_happened_the_thread_can_be_sent(thread in thread()) {
+    fn a_repaired_thread_can_always_be_sent(thread in thread()) {
         let repaired = repair(&thread, unknown);
         prop_assert!(is_sound(&repaired.messages));
         // The same said once more, without the words of `is_sound`.

@@ -1,12 +1,12 @@
-//! What tools are told of the run they are called in.
+//! Facts about a run that its tools get.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::conversation::AgentId;
 
-/// What the loop tells tools of a run: the keys of [`crate::call::CallRequest::metadata`], each under the name of its
-/// field. Whoever makes calls outside a run knows none of it and leaves it out.
+/// Facts about a run in [`crate::call::CallRequest::metadata`], each under the name of its field. Calls outside a run have
+/// none of them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct RunFacts {
     /// Who answers.
@@ -42,9 +42,9 @@ impl RunFacts {
         }
     }
 
-    /// The facts in the metadata of a call. A key that holds something else says nothing.
+    /// Reads the facts from the metadata of a call. Keys of another type are ignored.
     #[must_use]
-    pub fn of(metadata: &Map<String, Value>) -> Self {
+    pub fn from_metadata(metadata: &Map<String, Value>) -> Self {
         let count = |key: &str| metadata.get(key).and_then(Value::as_u64);
         Self {
             agent: metadata.get("agent").and_then(Value::as_str).map(AgentId::new),
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_arrives() {
+    fn facts_survive_the_metadata() {
         let facts = RunFacts {
             agent: Some(AgentId::new("cook")),
             context_tokens: Some(47_000),
@@ -75,16 +75,19 @@ mod tests {
             last_prompt_tokens: Some(45_000),
             daily_budget_usd: Some(1.5),
         };
-        assert_eq!(RunFacts::of(&facts.clone().into_metadata()), facts);
+        assert_eq!(RunFacts::from_metadata(&facts.clone().into_metadata()), facts);
         assert!(RunFacts::default().into_metadata().is_empty());
     }
 
     #[test]
-    fn what_is_not_understood_says_nothing() {
+    fn keys_of_another_type_are_ignored() {
         let Value::Object(foreign) = json!({"window": "main", "agent": 7, "context_tokens": 5, "x": null})
         else {
             unreachable!("it is an object")
         };
-        assert_eq!(RunFacts::of(&foreign), RunFacts { context_tokens: Some(5), ..RunFacts::default() });
+        assert_eq!(
+            RunFacts::from_metadata(&foreign),
+            RunFacts { context_tokens: Some(5), ..RunFacts::default() }
+        );
     }
 }

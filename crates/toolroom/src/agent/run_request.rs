@@ -1,4 +1,4 @@
-//! What a surface hands to an agent, and what it gets back.
+//! Requests to an agent, and the report of a run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,44 +17,43 @@ use crate::redact::RedactionError;
 use crate::scope::Scope;
 use crate::tool::{ClientToolError, ClientTools};
 
-/// Sees what happens in a run. Called from the run's task: it must not block.
+/// Receives the events of a run. Called from the run's task: it must not block.
 pub type EventListener = Arc<dyn Fn(&NumberedEvent) + Send + Sync>;
 
 /// A message to an agent. Identity is set by the entrance that authenticated the caller.
 #[derive(Clone)]
 pub struct SendRequest {
-    /// The conversation it belongs to; a new one, if absent or not there yet.
+    /// The conversation; a new one if absent or unknown.
     pub conversation: Option<ConversationId>,
-    /// The id of the run it starts; a fresh one, if absent.
+    /// The id of the run; a fresh one if absent.
     pub run: Option<RunId>,
-    /// What is said.
+    /// The message.
     pub message: Message,
-    /// What was said before, elsewhere. A conversation that is new begins with it; in one that is there it is nothing new.
-    /// Words and pictures are taken over, calls and their results are not; results that stand in it count as private and
-    /// untrusted.
+    /// Earlier messages that the client keeps. A new conversation begins with them; for a known one they are ignored. Text
+    /// and pictures are copied, calls and results are not; results in it count as private and untrusted.
     pub history: Vec<Message>,
-    /// Who says it.
+    /// Who sends it.
     pub scope: Scope,
     /// Name of the caller, such as `key:ID`. Only this caller may answer its calls.
     pub caller: Option<Arc<str>>,
     /// Which entrance it came through.
     pub entrance: Arc<str>,
-    /// Where the person sits who says it.
+    /// Where the user is.
     pub user_location: UserLocation,
-    /// Source of the request. What was read there counts if no conversation is named, or if it begins with a history.
+    /// Source of the request. Its provenance counts if no conversation is named, or if it begins with a history.
     pub source: CallSource,
-    /// What the client says about its user and situation. Never trusted for rights.
+    /// The client's context about its user and situation. Never trusted for rights.
     pub context: Map<String, Value>,
-    /// The tools the client brings along and runs itself.
+    /// The tools that the client runs itself.
     pub client_tools: ClientTools,
     /// Stops the run.
     pub cancellation: CancellationToken,
-    /// Who watches.
+    /// Receives the run's events.
     pub listener: Option<EventListener>,
 }
 
 impl SendRequest {
-    /// These words, in a new conversation of the local project.
+    /// A text message in a new conversation of the local project.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self {
@@ -74,28 +73,28 @@ impl SendRequest {
         }
     }
 
-    /// Goes on in this conversation.
+    /// Continues this conversation.
     #[must_use]
     pub fn conversation(mut self, id: ConversationId) -> Self {
         self.conversation = Some(id);
         self
     }
 
-    /// Says who says it.
+    /// Sets whose message it is.
     #[must_use]
     pub fn scope(mut self, scope: Scope) -> Self {
         self.scope = scope;
         self
     }
 
-    /// Brings tools that the client runs itself.
+    /// Adds tools that the client runs itself.
     #[must_use]
     pub fn client_tools(mut self, tools: ClientTools) -> Self {
         self.client_tools = tools;
         self
     }
 
-    /// Lets somebody watch.
+    /// Sets the listener for the run's events.
     #[must_use]
     pub fn listener(mut self, listener: impl Fn(&NumberedEvent) + Send + Sync + 'static) -> Self {
         self.listener = Some(Arc::new(listener));
@@ -103,34 +102,33 @@ impl SendRequest {
     }
 }
 
-/// Which run to go on with, for whom.
+/// Which run to resume, for whom.
 #[derive(Clone)]
 pub struct ResumeRun {
     /// The run.
     pub run: RunId,
-    /// Who wants it to go on.
+    /// Whose run it is.
     pub scope: Scope,
-    /// The tools the client has by now, if not those it brought when the run began. What was handed to it stays what it
-    /// was.
+    /// The client's tools now, if they differ from those at the start of the run. Pending client calls keep their tools.
     pub client_tools: Option<ClientTools>,
     /// Stops the run.
     pub cancellation: CancellationToken,
-    /// Who watches.
+    /// Receives the run's events.
     pub listener: Option<EventListener>,
 }
 
 impl ResumeRun {
-    /// Goes on with the run of that id.
+    /// Resumes the run of that id.
     #[must_use]
     pub fn new(run: RunId, scope: Scope) -> Self {
         Self { run, scope, client_tools: None, cancellation: CancellationToken::new(), listener: None }
     }
 }
 
-/// How a run stands when nothing more happens by itself: it has ended, or it waits.
+/// The state of a run that has ended or waits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunReport {
-    /// The run as it is kept.
+    /// The run as it is stored.
     pub run: Run,
     /// The answer; empty if there is none.
     pub text: String,
@@ -138,17 +136,17 @@ pub struct RunReport {
     pub waiting: Vec<CallId>,
 }
 
-/// Why a run could not begin or go on. A run that has no answer is no error: its report says so.
+/// Why a run could not begin or continue. A failed run is not an error: its report says so.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// There is nothing to answer.
-    #[error("the message is empty; say something")]
-    NothingSaid,
-    /// A tool of the client is not taken.
+    /// The message is empty.
+    #[error("the message is empty; write something")]
+    EmptyMessage,
+    /// A client tool was refused.
     #[error(transparent)]
     ClientTool(#[from] ClientToolError),
-    /// Another agent works on the run, with other tools.
-    #[error("`{run}` belongs to the agent `{agent}`; let that one go on with it")]
+    /// The run belongs to another agent, with other tools.
+    #[error("`{run}` belongs to the agent `{agent}`; resume it with that agent")]
     OtherAgent {
         /// The run.
         run: RunId,
@@ -161,10 +159,10 @@ pub enum RunError {
     /// It could not be taken.
     #[error(transparent)]
     Take(#[from] TakeRunError),
-    /// What happened could not be kept, so nothing more was done.
+    /// A step could not be stored, so the run stopped.
     #[error(transparent)]
     Step(#[from] StepError),
-    /// Nobody can say which secrets to hide, so nothing is sent.
+    /// The secrets to redact could not be read, so nothing was sent.
     #[error(transparent)]
     Redaction(#[from] RedactionError),
     /// Something could not be read.
@@ -174,7 +172,7 @@ pub enum RunError {
 
 impl fmt::Debug for SendRequest {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What people say stays out of logs.
+        // Messages stay out of logs.
         formatter
             .debug_struct("SendRequest")
             .field("conversation", &self.conversation)

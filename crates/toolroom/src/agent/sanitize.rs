@@ -1,10 +1,8 @@
-//! What people send, as it may be kept and sent on: without secrets, and without characters that nobody sees and models
-//! read all the same.
+//! Messages as they may be stored and sent: without secrets, and without invisible characters.
 //!
-//! Words can be hidden from the person who pastes them, and shown to the model: between zero-width characters, in tag
-//! characters, behind marks that turn the direction of writing. Joiners stay where they join: between letters of scripts
-//! that need them, and inside emoji. Letters themselves are not changed into others, as that would change what is meant:
-//! a superscript two is no two.
+//! Invisible characters can hide text from the person who pastes it while the model reads it: zero-width characters, tag
+//! characters, marks that turn the direction of writing. Joiners stay between letters of scripts that need them, and inside
+//! emoji. Visible characters are not normalized, as that could change the meaning: a superscript two is not a two.
 
 use std::borrow::Cow;
 
@@ -14,7 +12,7 @@ use crate::characters::{is_invisible, is_terminal_control, is_unusual_space};
 use crate::model::{Block, Message, ModelCallId, Opaque, Role};
 use crate::redact::Redactor;
 
-/// The text without characters that hide something. Lines end with `\n` afterwards, whoever wrote them.
+/// The text without invisible characters. Line ends become `\n`.
 #[must_use]
 pub fn clean_input(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')) {
@@ -40,8 +38,7 @@ pub fn clean_input(text: &str) -> Cow<'_, str> {
     if cleaned == text { Cow::Borrowed(text) } else { Cow::Owned(cleaned) }
 }
 
-/// Whether a character shows nothing, or something else in other places. Odd spaces are still spaces, and the two
-/// selectors that choose text or emoji choose looks.
+/// Whether a character is invisible, or depends on the font. Unusual spaces and the text and emoji selectors stay.
 fn hides(character: char) -> bool {
     match character {
         '\u{fe0e}' | '\u{fe0f}' => false,
@@ -51,21 +48,21 @@ fn hides(character: char) -> bool {
     }
 }
 
-/// What a joiner stands between: letters of scripts written joined, and emoji.
+/// Whether joiners may stand next to the character: letters of joined scripts, and emoji.
 fn is_joined(character: char) -> bool {
     matches!(character,
         '\u{600}'..='\u{8ff}' | '\u{900}'..='\u{dff}' | '\u{1800}'..='\u{18af}'
         | '\u{2190}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}')
 }
 
-/// A message as it may be kept and sent: a person's words and pictures, without secrets, and without characters that
-/// nobody sees. `None` if nothing is left: no vendor takes an empty message.
+/// A person's message: its text and pictures, without secrets and invisible characters. `None` if nothing is left: vendors
+/// refuse empty messages.
 pub(super) fn cleaned(message: Message, redactor: &Redactor) -> Option<Message> {
     cleaned_as(Role::User, message, redactor)
 }
 
-/// What was said elsewhere, as it may be kept and sent: who said what, and nothing else.
-pub(super) fn taken_over(history: Vec<Message>, redactor: &Redactor) -> Vec<Message> {
+/// The history that a client sends: text and pictures only, cleaned.
+pub(super) fn clean_history(history: Vec<Message>, redactor: &Redactor) -> Vec<Message> {
     history.into_iter().filter_map(|message| cleaned_as(message.role, message, redactor)).collect()
 }
 
@@ -85,7 +82,7 @@ fn cleaned_as(role: Role, message: Message, redactor: &Redactor) -> Option<Messa
     (!blocks.is_empty()).then_some(Message { role, blocks })
 }
 
-/// What a client says of its user, without secrets.
+/// The client's context without secrets.
 pub(super) fn without_secrets(context: Map<String, Value>, redactor: &Redactor) -> Map<String, Value> {
     let mut context = Value::Object(context);
     redactor.redact_value(&mut context);
@@ -153,7 +150,7 @@ mod tests {
     use crate::scale::cases;
 
     #[test]
-    fn what_people_write_stays() {
+    fn visible_text_stays() {
         for text in [
             "plain words,\n\tin two lines",
             "größer als 10² € — «сколько?»",
@@ -167,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hides_is_taken_out() {
+    fn invisible_characters_are_removed() {
         let hidden: String =
             "ignore".chars().filter_map(|letter| char::from_u32(0xe0000 + u32::from(letter))).collect();
         for (text, cleaned) in [
@@ -188,7 +185,7 @@ mod tests {
         #![proptest_config(cases(256))]
 
         #[test]
-        fn what_was_cleaned_is_clean(text in any::<String>()) {
+        fn cleaned_text_is_clean(text in any::<String>()) {
             let cleaned = clean_input(&text).into_owned();
             prop_assert!(!cleaned.chars().any(hides));
             prop_assert_eq!(clean_input(&cleaned), cleaned.as_str());

@@ -1,4 +1,4 @@
-//! What became of calls that somebody else began: the journal knows.
+//! Settles calls that another process, or an earlier run of the loop, began: their outcome is in the journal.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use crate::tool::{ClientTool, Effect};
 use crate::toolroom::Toolroom;
 
 impl ActiveRun<'_> {
-    /// What is known of these calls, by the model's ids. Where somebody edited the arguments, the call that took the place of the
-    /// one the model made.
+    /// The journal rows of these calls, by the model's ids. If the arguments were edited, the row of the call that replaced
+    /// the model's.
     pub(super) async fn journal(
         &self,
         open: &[UnansweredCall],
@@ -38,14 +38,14 @@ impl ActiveRun<'_> {
         Ok(named)
     }
 
-    /// Ends a run whose process died, because somebody goes on without it.
+    /// Ends a run whose process died, as a new message continues the conversation without it.
     pub(super) async fn interrupt(mut self) -> Result<RunReport, RunError> {
         self.settle_open(Vec::new(), "this call was interrupted before it began").await?;
         self.close(Err(Stop::failed("interrupted", "the process that worked on this run ended"))).await
     }
 
-    /// Answers open calls and begins none: with what is known of them here, else from the journal. What never began gets
-    /// `error`, and what waits for somebody is taken back.
+    /// Answers open calls without making any: from `settled`, else from the journal. Calls that never began get `error`, and
+    /// pending questions are withdrawn.
     pub(super) async fn settle_open(
         &mut self,
         settled: Vec<Settled>,
@@ -63,7 +63,7 @@ impl ActiveRun<'_> {
                 (Some(Settled::Answered(answered)), _) => call.result(answered.content, answered.is_error),
                 (_, Some(record)) => {
                     self.withdraw(record).await?;
-                    self.tell_known(call, record);
+                    self.report_known(call, record);
                     let answered = answer(record);
                     call.result(answered.content, answered.is_error)
                 }
@@ -74,7 +74,7 @@ impl ActiveRun<'_> {
         Ok(())
     }
 
-    /// Whether somebody answered one of these calls with the wish to end the run.
+    /// Whether an answer to one of these calls ended the run.
     pub(super) async fn is_stopped(
         &self,
         records: impl Iterator<Item = &CallRecord>,
@@ -87,14 +87,14 @@ impl ActiveRun<'_> {
         Ok(false)
     }
 
-    /// Tells how a call ended that ended without us, unless that was told.
-    pub(super) fn tell_known(&self, call: &UnansweredCall, record: &CallRecord) {
-        if !self.told.contains(&call.id) {
+    /// Sends the event of a call that ended without us, unless it was sent before.
+    pub(super) fn report_known(&self, call: &UnansweredCall, record: &CallRecord) {
+        if !self.reported.contains(&call.id) {
             self.events.send(ended_event(call, record));
         }
     }
 
-    /// Takes back the question of a call that nobody waits for any more.
+    /// Withdraws the question of a call that is no longer needed.
     async fn withdraw(&self, record: &CallRecord) -> Result<(), LedgerError> {
         if record.status != CallStatus::Pending {
             return Ok(());
@@ -109,7 +109,7 @@ impl ActiveRun<'_> {
     }
 }
 
-/// The call that counts: the one that replaced this one, if its arguments were edited.
+/// The call itself, or the one that replaced it if its arguments were edited.
 pub(super) async fn newest(
     room: &Toolroom,
     scope: &Scope,
@@ -124,10 +124,10 @@ pub(super) async fn newest(
     Ok(record)
 }
 
-/// A call that waits for somebody, or for its client.
+/// The event of a call that waits for an approval, or for its client.
 pub(super) fn waits_event(call: &UnansweredCall, report: &CallReport, pending: &Pending) -> RunEvent {
     let (id, call, expires_at) = (call.id.clone(), report.call_id.clone(), pending.expires_at);
-    // By its id, also if it is no longer among those that are offered.
+    // The id, also of a tool that is no longer offered.
     let tool = report.tool.as_str().into();
     match pending.by {
         Answerer::Client => RunEvent::Handed { id, call, tool, expires_at },
@@ -138,7 +138,7 @@ pub(super) fn waits_event(call: &UnansweredCall, report: &CallReport, pending: &
     }
 }
 
-/// The end of a call as the journal tells it.
+/// The event of an ended call, from its journal row.
 pub(super) fn ended_event(call: &UnansweredCall, record: &CallRecord) -> RunEvent {
     let outcome = match record.status {
         CallStatus::Begun => CallStatus::Unknown,
@@ -152,13 +152,13 @@ pub(super) fn ended_event(call: &UnansweredCall, record: &CallRecord) -> RunEven
         outcome: outcome.as_str().to_owned(),
         result: answer(record).content,
         artifact: record.artifact.clone(),
-        // The journal keeps what a call came to, not what somebody else was to do about it.
+        // Offers are for the client that made the call.
         offers: Vec::new(),
         duration_us: record.duration_us,
     }
 }
 
-/// What a model reads of a call that has ended, was broken off, or was never answered.
+/// What a model reads of a call that has ended, was interrupted, or was never answered.
 pub(super) fn answer(record: &CallRecord) -> Answered {
     let text = record.error.as_deref();
     let error = |text: &str, hint: Option<&str>, ran: bool| Answered {
@@ -172,7 +172,7 @@ pub(super) fn answer(record: &CallRecord) -> Answered {
             content: record.result.clone().unwrap_or_default(),
             is_error: false,
             ran: Some(Arc::clone(&record.tool)),
-            // It was kept for the conversation before the row said so.
+            // The conversation's track has it already.
             provenance: Provenance::NONE,
         },
         CallStatus::Failed => error(text.unwrap_or("the call failed"), None, record.begun_at.is_some()),
@@ -181,15 +181,15 @@ pub(super) fn answer(record: &CallRecord) -> Answered {
             error(&reason, Some("this call was refused; do not retry it"), false)
         }
         CallStatus::Pending if ClientTool::has_id(&record.tool) => {
-            error("the client sent no result of this call before the run ended", None, false)
+            error("the client sent no result for this call before the run ended", None, false)
         }
-        CallStatus::Pending => error("this call waited for somebody's answer, and was not made", None, false),
+        CallStatus::Pending => error("this call waited for an answer and was not made", None, false),
         CallStatus::Cancelled => {
             error("the call was stopped before it had an effect", None, record.begun_at.is_some())
         }
         CallStatus::Begun | CallStatus::Unknown => {
             let hint = match record.effect.is_some_and(Effect::may_repeat) {
-                true => "calling it again does no harm",
+                true => "it is safe to call it again",
                 false => "do not repeat it; check first what happened, or ask the user",
             };
             error("the outcome of this call is unknown: it was interrupted while it ran", Some(hint), true)
@@ -202,39 +202,39 @@ async fn is_stopped(room: &Toolroom, scope: &Scope, call: &CallId) -> Result<boo
     Ok(question.is_some_and(|question| question.answer == Some(Answer::Stop)))
 }
 
-/// What came of going on with a parked call.
-pub(super) enum Resumed {
-    /// It was called, or still waits.
+/// How resuming a parked call went.
+pub(super) enum ResumeOutcome {
+    /// It ran, or still waits.
     Reported(CallReport),
     /// It had ended before.
     Ended(Box<CallRecord>),
-    /// It cannot be called, and this is why.
+    /// It cannot run, for this reason.
     Impossible(String),
-    /// Somebody answered that the run is to stop.
+    /// The answer ended the run.
     Stopped,
-    /// Nobody knows how it stands.
+    /// Its state cannot be read.
     Broken(LedgerError),
 }
 
-/// Goes on with a call that was parked.
-pub(super) async fn resume(room: &Toolroom, mut request: ResumeRequest) -> Resumed {
+/// Resumes a parked call.
+pub(super) async fn resume(room: &Toolroom, mut request: ResumeRequest) -> ResumeOutcome {
     loop {
         match is_stopped(room, &request.scope, &request.call).await {
-            Ok(true) => return Resumed::Stopped,
+            Ok(true) => return ResumeOutcome::Stopped,
             Ok(false) => {}
-            Err(error) => return Resumed::Broken(error),
+            Err(error) => return ResumeOutcome::Broken(error),
         }
         match room.resume(request.clone()).await {
-            Ok(report) => return Resumed::Reported(report),
+            Ok(report) => return ResumeOutcome::Reported(report),
             Err(ResumeError::Replaced { by, .. }) => request.call = by,
-            Err(ResumeError::Ledger(error)) => return Resumed::Broken(error),
+            Err(ResumeError::Ledger(error)) => return ResumeOutcome::Broken(error),
             Err(error) => {
                 return match room.journal.call(&request.scope, &request.call).await {
                     Ok(Some(record)) if record.status != CallStatus::Pending => {
-                        Resumed::Ended(Box::new(record))
+                        ResumeOutcome::Ended(Box::new(record))
                     }
-                    Ok(_) => Resumed::Impossible(error.to_string()),
-                    Err(error) => Resumed::Broken(error),
+                    Ok(_) => ResumeOutcome::Impossible(error.to_string()),
+                    Err(error) => ResumeOutcome::Broken(error),
                 };
             }
         }

@@ -1,4 +1,4 @@
-//! Making room: what is too long for a model is summed up, or left out.
+//! Makes room in the window: summarizes older messages, or leaves them out.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use super::trim::trim;
 use crate::conversation::{Content, RunEvent, UsageRow};
 use crate::model::{Message, ModelError, ModelErrorKind, ModelRequest, Usage};
 
-/// What is kept free for an answer: this part of the window, in percent, and no more than this many tokens.
+/// Reserved for the answer: this share of the window, in percent, and at most this many tokens.
 const ANSWER_PERCENT: u64 = 12;
 const ANSWER_TOKENS: u64 = 8_000;
 
 impl ActiveRun<'_> {
-    /// Sums the older part of the conversation up when it nears the end of the window of the model that is asked.
+    /// Summarizes the older part of the conversation when it nears the window of the current model.
     pub(super) async fn make_room(&mut self) -> Result<(), Stop> {
         let Some(candidate) = self.agent.chain.get(self.candidate).cloned() else { return Ok(()) };
         let model = candidate.model.name();
@@ -27,15 +27,15 @@ impl ActiveRun<'_> {
         let heading = self.thread.heading();
         let said = self.request.messages.get(heading..).unwrap_or_default();
         let sizes = self.thread.sizes().get(heading..).unwrap_or_default();
-        let Some(cut) = Compaction::of(said, sizes, room) else { return Ok(()) };
-        let question = cut.question(said, self.thread.summary(), &candidate.facts);
+        let Some(cut) = Compaction::find(said, sizes, room) else { return Ok(()) };
+        let question = cut.request(said, self.thread.summary(), &candidate.facts);
         let covers = self.thread.place_of(cut.first);
         let summary_of = |working: &Self, text: Option<&str>| {
             let mut summary = cut.summary(text, working.thread.summary(), covers, before);
             summary.after += working.fixed;
             (summary.after < before).then_some(summary)
         };
-        // Where dropping gains nothing, a summary gains less: nobody is asked for it, round after round.
+        // If dropping gains nothing, a summary gains less: no model is asked for one.
         let Some(dropped) = summary_of(self, None) else { return Ok(()) };
         let said = self.sum_up(&candidate, &question).await?;
         let summary = said.and_then(|text| summary_of(self, Some(&text)));
@@ -45,23 +45,22 @@ impl ActiveRun<'_> {
         self.enter(Content::Summary(Arc::clone(&summary)));
         self.thread.compact(&cut, summary, &mut self.request.messages);
         self.events.send(RunEvent::Compacted { before, after, summarised });
-        self.keep_behind();
+        self.queue_step();
         Ok(())
     }
 
-    /// Asks for a summary, once. Without one the older part is dropped: a conversation that cannot be summed up can still
-    /// go on.
+    /// Asks for a summary, once. Without one the older part is dropped, so that the conversation can continue.
     async fn sum_up(
         &mut self,
         candidate: &Candidate,
         question: &ModelRequest,
     ) -> Result<Option<String>, Stop> {
-        let mut told = |_| {};
+        let mut ignore = |_| {};
         let cancellation = self.cancellation.clone();
         let answer = tokio::select! {
             biased;
             () = cancellation.cancelled() => return Err(Stop::Cancelled),
-            answer = candidate.model.ask(question, &mut told, &cancellation) => answer,
+            answer = candidate.model.ask(question, &mut ignore, &cancellation) => answer,
         };
         match answer {
             Ok(answer) => {
@@ -79,9 +78,9 @@ impl ActiveRun<'_> {
         }
     }
 
-    /// Writes down what an answer cost.
+    /// Records the cost of an answer.
     pub(super) fn pay(&mut self, candidate: &Candidate, purpose: &str, usage: Usage) -> Option<f64> {
-        let cost = candidate.facts.price.map(|price| price.of(&usage));
+        let cost = candidate.facts.price.map(|price| price.cost(&usage));
         self.spend(UsageRow {
             at: self.now(),
             scope: self.run.scope.clone(),
@@ -96,8 +95,8 @@ impl ActiveRun<'_> {
         cost
     }
 
-    /// What of the conversation fits the window of a model and is no more than `most`: all of it, if `None`. A model for
-    /// which the last message would have to be shortened gives way to one with a larger window.
+    /// The messages that fit the model's window and `most` tokens; `None` for all. If the last message would have to be
+    /// shortened, a later model with a larger window is preferred.
     pub(super) fn fitting(
         &self,
         candidate: &Candidate,

@@ -1,4 +1,4 @@
-//! One line that says what a run is doing, from the events that everybody sees.
+//! A status line for a run, made from its events.
 
 use std::collections::VecDeque;
 
@@ -6,19 +6,19 @@ use super::title::cut;
 use crate::conversation::RunEvent;
 use crate::model::ModelCallId;
 
-/// Most characters of what is told of thoughts, progress and reasons.
+/// Most characters of the detail after the first words.
 const DETAIL_CHARS: usize = 60;
 
-/// Characters of thoughts that are looked at for the last line.
+/// Characters of reasoning that are stored to find its last line.
 const THOUGHT_CHARS: usize = 400;
 
-/// What a run is doing. Events go in, in their order; a line comes out.
+/// What a run is doing. Takes its events in order; [`StatusLine::line`] is the text.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StatusLine {
     doing: Doing,
     running: Vec<Running>,
     asked: Vec<ModelCallId>,
-    /// Those that the client has to run.
+    /// Calls that the client has to run.
     handed: Vec<ModelCallId>,
     thoughts: VecDeque<char>,
 }
@@ -51,8 +51,8 @@ struct Running {
 }
 
 impl StatusLine {
-    /// Takes in what happened.
-    pub fn take(&mut self, event: &RunEvent) {
+    /// Updates the state with the next event.
+    pub fn update(&mut self, event: &RunEvent) {
         match event {
             RunEvent::Started { .. } | RunEvent::Asking { .. } => {
                 // The last answer is asked for because of a guard, and stays what it is.
@@ -111,7 +111,7 @@ impl StatusLine {
         }
     }
 
-    /// The line; `None` while nothing is going on.
+    /// The line; `None` while nothing happens.
     #[must_use]
     pub fn line(&self) -> Option<String> {
         match (self.running.as_slice(), &self.doing) {

@@ -11,7 +11,7 @@ use crate::model::Usage;
 fn line(events: &[RunEvent]) -> String {
     let mut status = StatusLine::default();
     for event in events {
-        status.take(event);
+        status.update(event);
     }
     status.line().unwrap_or_default()
 }
@@ -114,7 +114,7 @@ fn a_question_is_told_once_nothing_runs_any_more() {
 }
 
 #[test]
-fn a_client_is_waited_for_once_nobody_has_to_be_asked() {
+fn the_line_waits_for_the_client_once_no_answer_is_missing() {
     let handed = |id: &str| RunEvent::Handed {
         id: ModelCallId::new(id),
         call: CallId::new("call_1"),

@@ -1,4 +1,4 @@
-//! The conversation as it is sent, measured.
+//! The conversation as it is sent, with token estimates.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,22 +10,22 @@ use super::tokens;
 use crate::conversation::{Content, ConversationEntry, Summary};
 use crate::model::{Block, Message, ModelCallId, Role};
 
-/// What is known about the messages of a request: where they are kept and how large they are.
+/// The entry numbers and token estimates of a request's messages.
 #[derive(Debug, Default)]
 pub(super) struct Thread {
-    /// What stands for the older part. Then the first message shows it.
+    /// The summary of the older part. If there is one, it is the first message.
     summary: Option<Arc<Summary>>,
-    /// The places of the entries the other messages are.
+    /// The entry numbers of the other messages.
     places: Vec<u64>,
-    /// Estimates of all messages, the one that shows the summary included.
+    /// Token estimates of all messages, the summary included.
     sizes: Vec<u64>,
     total: u64,
     ids: HashSet<ModelCallId>,
 }
 
 impl Thread {
-    /// What is sent of the entries of a conversation: its last summary, and what was said after the part it stands for.
-    /// A thread that was damaged is repaired. Calls at its end are left open.
+    /// The messages to send of a conversation: its last summary, and the entries after it. A damaged thread is repaired. Calls
+    /// at its end are left open.
     pub(super) fn read(entries: &[ConversationEntry]) -> (Self, Vec<Arc<Message>>) {
         let summary = entries.iter().rev().find_map(|entry| match &entry.content {
             Content::Summary(summary) => Some(Arc::clone(summary)),
@@ -69,7 +69,7 @@ impl Thread {
         messages.push(Arc::new(message));
     }
 
-    /// One more message.
+    /// Adds a message.
     pub(super) fn add(&mut self, place: u64, message: &Message) {
         self.places.push(place);
         self.measure(message);
@@ -95,12 +95,12 @@ impl Thread {
         self.summary.as_deref()
     }
 
-    /// How many messages at the front are no entries: one, if there is a summary.
+    /// How many leading messages are not entries: one if there is a summary.
     pub(super) fn heading(&self) -> usize {
         usize::from(self.summary.is_some())
     }
 
-    /// Gives every call an id that no other call of the conversation has: models use theirs again, or have none.
+    /// Gives every call a unique id: models reuse theirs, or leave them empty.
     pub(super) fn make_unique(&mut self, blocks: &mut [Block]) {
         for block in blocks {
             let Block::Call { id, .. } = block else { continue };
@@ -123,12 +123,12 @@ impl Thread {
         }
     }
 
-    /// The place of the first entry that stays after a cut.
+    /// The number of the first entry that stays after a cut.
     pub(super) fn place_of(&self, first: usize) -> u64 {
         self.places.get(first).copied().unwrap_or_else(|| self.places.last().map_or(0, |last| last + 1))
     }
 
-    /// Puts a summary in the place of everything before the cut.
+    /// Replaces everything before the cut by a summary.
     pub(super) fn compact(
         &mut self,
         cut: &Compaction,

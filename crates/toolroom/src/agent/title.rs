@@ -1,4 +1,4 @@
-//! What a conversation is called: its first words.
+//! The title of a conversation, from its first message.
 
 use super::sanitize::clean_input;
 use crate::model::Message;
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
     use crate::scale::cases;
 
-    fn of(text: &str) -> String {
+    fn title(text: &str) -> String {
         title_of(&Message::user(text))
     }
 
@@ -68,12 +68,12 @@ mod tests {
             ("", "New conversation"),
             ("\n\t", "New conversation"),
         ] {
-            assert_eq!(of(text), expected);
+            assert_eq!(title(text), expected);
         }
-        assert_eq!(of(&"x".repeat(200)), format!("{}…", "x".repeat(49)));
-        assert_eq!(of(&"字".repeat(200)), format!("{}…", "字".repeat(49)));
+        assert_eq!(title(&"x".repeat(200)), format!("{}…", "x".repeat(49)));
+        assert_eq!(title(&"字".repeat(200)), format!("{}…", "字".repeat(49)));
         let exact = format!("{} tail", "word ".repeat(10));
-        assert_eq!(of(&exact), format!("{}…", "word ".repeat(10).trim_end()));
+        assert_eq!(title(&exact), format!("{}…", "word ".repeat(10).trim_end()));
     }
 
     proptest! {
@@ -84,7 +84,7 @@ mod tests {
             let line = cut(&text, most);
             prop_assert!(line.chars().count() <= most.max(1));
             prop_assert!(!line.contains('\n'));
-            prop_assert!(!of(&text).is_empty());
+            prop_assert!(!title(&text).is_empty());
         }
     }
 }

@@ -1,33 +1,33 @@
-//! How many tokens something is, estimated.
+//! Token estimates.
 //!
-//! Every vendor cuts words in its own way and none of them tells how before it is asked, so this is a guess by script: a
+//! Every vendor has its own tokenizer, and they report counts only afterwards, so this is a guess by script: a
 //! token is about four letters of English, three characters of JSON or code, two letters of Cyrillic or Arabic, and less
-//! than one character of Chinese. It reads once and keeps nothing, so a message is estimated when it comes and never
-//! again. What vendors report afterwards corrects the guess, per model: [`Estimator`].
+//! than one character of Chinese. Each message is estimated once. [`Estimator`] corrects the guess per model by the counts
+//! that vendors report.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::model::{Block, Message, Offered, Opaque};
+use crate::model::{Block, Message, OfferedTool, Opaque};
 
 /// Estimates are added up in hundredths of a token.
 const TOKEN: u64 = 100;
 
-/// What each message costs besides its words: its role and its ends.
+/// What each message costs besides its text: role and delimiters.
 const FRAME: u64 = 4 * TOKEN;
 
-/// What a call or a result costs besides its text: its id and its ends.
+/// What a call or a result costs besides its text: id and delimiters.
 const CALL_FRAME: u64 = 12 * TOKEN;
 
 /// What a tool on offer costs besides its text.
 const TOOL_FRAME: u64 = 12 * TOKEN;
 
-/// A picture, whatever is on it: what the dearest vendor takes for a large one.
+/// A picture: what the most expensive vendor counts for a large one.
 const IMAGE: u64 = 1_600 * TOKEN;
 
-/// Bytes of what a vendor wants back for a token of it.
+/// Bytes of opaque vendor data per token.
 const OPAQUE_BYTES: u64 = 4;
 
 /// Tokens of a text.
@@ -50,7 +50,7 @@ pub(super) fn block(block: &Block) -> u64 {
 
 /// Tokens of a tool on offer, its schema included.
 #[must_use]
-pub(super) fn offered(tool: &Offered) -> u64 {
+pub(super) fn offered(tool: &OfferedTool) -> u64 {
     let cost = text_cost(&tool.name) + text_cost(&tool.description) + value_cost(&tool.parameters);
     whole(TOOL_FRAME + cost)
 }
@@ -74,7 +74,7 @@ fn block_cost(block: &Block) -> u64 {
     }
 }
 
-/// Signatures and sealed thoughts are no words: their length is all there is to go by.
+/// Signatures and encrypted reasoning are estimated by length.
 fn opaque_cost(opaque: &Opaque) -> u64 {
     let mut bytes = 0;
     walk(&opaque.part, |text| bytes += length(text));
@@ -118,7 +118,7 @@ fn marks(value: &Value) -> u64 {
     cost
 }
 
-/// Shows every text of a value, its keys among them. With its own stack, as a value of any depth may come in.
+/// Visits every string of a value, keys included. Not recursive, as a value may have any depth.
 fn walk(value: &Value, mut seen: impl FnMut(&str)) {
     if let Value::String(text) = value {
         return seen(text);
@@ -151,8 +151,7 @@ const LETTER: u64 = 25;
 const DIGIT: u64 = 45;
 const MARK: u64 = 45;
 
-/// What a capital after a small letter, or a letter after a digit, costs besides itself: words begin there, and so
-/// do most tokens of what is no language at all.
+/// Extra cost of a capital after a small letter, or a letter after a digit: tokens mostly begin there.
 const SEAM: u64 = 30;
 
 /// Adds up the characters in one pass.
@@ -166,7 +165,7 @@ fn text_cost(text: &str) -> u64 {
             'A'..='Z' if before.is_ascii_lowercase() || before.is_ascii_digit() => LETTER + SEAM,
             'A'..='Z' => LETTER + 10,
             '0'..='9' => DIGIT,
-            // Spaces hang on to words, and many of them on to each other.
+            // Spaces merge with words, and with each other.
             ' ' if before == ' ' => 4,
             ' ' => 10,
             '\n' if before == '\n' => 10,
@@ -213,17 +212,16 @@ fn foreign(character: char) -> u64 {
 /// A correction in thousandths.
 const PLAIN: u64 = 1_000;
 
-/// Before a vendor has reported anything: rather too much than too little.
+/// The correction before a vendor has reported: rather too high.
 const UNKNOWN: u64 = 1_150;
 
 const LEAST: u64 = 500;
 const MOST: u64 = 3_000;
 
-/// Estimates below this say little about a model's tokens: the frames weigh too much.
-const TELLING: u64 = 200;
+/// Smaller estimates are not learned from: the frames dominate.
+const MIN_ESTIMATE: u64 = 200;
 
-/// How far off the estimates of one conversation are, for each model that was asked. Errs on the side of too many
-/// tokens until a model has reported some.
+/// The correction of estimates for each model that was asked. Errs on the side of too many tokens until a model has reported.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Estimator {
     by_model: BTreeMap<Arc<str>, u64>,
@@ -242,10 +240,10 @@ impl Estimator {
         tokens.saturating_mul(PLAIN) / self.factor(model)
     }
 
-    /// Takes in what a model reported for a request of this estimate. Later reports count for a third, so that one odd
-    /// request does not turn everything over.
+    /// Learns from the count a model reported for a request of this estimate. Later reports count for a third, so that one odd
+    /// request does not change much.
     pub(super) fn learn(&mut self, model: &str, estimate: u64, reported: u64) {
-        if estimate < TELLING || reported == 0 {
+        if estimate < MIN_ESTIMATE || reported == 0 {
             return;
         }
         let seen = (reported.saturating_mul(PLAIN) / estimate).clamp(LEAST, MOST);
@@ -253,7 +251,7 @@ impl Estimator {
         self.set(model, factor);
     }
 
-    /// Takes in that a model refused a request of this estimate as longer than its window.
+    /// Learns that a model refused a request of this estimate as longer than its window.
     pub(super) fn refused(&mut self, model: &str, estimate: u64, window: u64) {
         let least = scale(window, PLAIN, estimate.max(1));
         self.set(model, least.max(scale(self.factor(model), 5, 4)));

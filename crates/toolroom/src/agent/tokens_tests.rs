@@ -66,7 +66,7 @@ fn everything_in_a_message_counts() {
 
 #[test]
 fn the_schema_of_a_tool_counts() {
-    let tool = |parameters| Offered {
+    let tool = |parameters| OfferedTool {
         name: "find".to_owned(),
         description: "Finds something.".to_owned(),
         parameters: Arc::new(parameters),
@@ -122,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn corrections_stay_within_bounds_whatever_is_reported(
+    fn corrections_stay_within_bounds_for_any_report(
         reports in prop::collection::vec((any::<u64>(), any::<u64>(), any::<bool>()), 0..20),
         estimate in 0_u64..1_000_000,
     ) {

@@ -1,4 +1,4 @@
-//! Calling what a model asks for.
+//! Makes the calls of one answer.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::agent::STOPPED;
 use super::compact::COMPACT_AT;
 use super::event_sink::EventSink;
 use super::run_facts::RunFacts;
-use super::settle::{self, Resumed, waits_event};
+use super::settle::{self, ResumeOutcome, waits_event};
 use crate::call::{CallReport, CallRequest, Outcome, Progress, ProgressSink, ResumeRequest};
 use crate::conversation::{PastRequest, RunEvent};
 use crate::ledger::{Answerer, CallId, CallRecord, CallStatus, LedgerError};
@@ -21,20 +21,20 @@ use crate::policy::Provenance;
 use crate::tool::{ErrorKind, RaisedBy, ToolError};
 use crate::toolroom::Toolroom;
 
-/// How much of a request is remembered for the tool it led to.
+/// Most characters of a request stored with the tool it led to.
 const REQUEST_CHARS: usize = 300;
 
-/// What came of one call.
+/// How one call ended.
 pub(super) enum Settled {
-    /// The model reads this.
+    /// With a result for the model.
     Answered(Answered),
-    /// Somebody has to be asked.
+    /// It waits for an approval.
     Waits(CallId),
-    /// The client has to run it, and knows what with.
+    /// It waits for the client, which already has the arguments.
     AtClient(CallId, Provenance),
-    /// Somebody stopped the run.
+    /// The run was stopped.
     Stopped,
-    /// Nobody knows what came of it.
+    /// Its outcome cannot be read.
     Broken(LedgerError),
 }
 
@@ -44,13 +44,13 @@ pub(super) struct Answered {
     pub(super) is_error: bool,
     /// The tool that ran, if one did, by its full id.
     pub(super) ran: Option<Arc<str>>,
-    /// What it has read and sent.
+    /// What the call read and sent.
     pub(super) provenance: Provenance,
 }
 
 impl ActiveRun<'_> {
-    /// Calls everything the last turn asks for and says what came of it, in the order of the calls. Gives the calls that
-    /// wait for somebody; then nothing is said yet.
+    /// Makes the calls of the last turn and adds their results to the conversation, in the order of the calls. Returns the
+    /// calls that wait; then no result is added yet.
     pub(super) async fn call_open(&mut self) -> Result<Vec<CallId>, Stop> {
         let open = self.open_calls();
         if open.is_empty() {
@@ -58,23 +58,23 @@ impl ActiveRun<'_> {
         }
         let known = if self.resumed { self.journal(&open).await? } else { HashMap::new() };
         self.resumed = false;
-        // Before anything else that was said yes to is called.
+        // Checked before any approved call is made.
         if self.is_stopped(known.values()).await? {
             self.settle_open(Vec::new(), STOPPED).await?;
             return Err(Stop::Cancelled);
         }
-        self.recall_provenance().await?;
+        self.load_provenance().await?;
         let before = self.provenance_before(&open);
         let jobs =
             open.iter().zip(before).map(|(call, before)| self.job(call, before, known.get(call.id.as_str())));
         let jobs = jobs.collect();
         for call in &open {
             if let Some(record) = known.get(call.id.as_str()).filter(|record| !is_parked(record)) {
-                self.tell_known(call, record);
+                self.report_known(call, record);
             }
         }
-        let settled = self.work(jobs).await;
-        self.note_provenance(&settled);
+        let settled = self.run_jobs(jobs).await;
+        self.add_call_provenance(&settled);
         if self.cancellation.is_cancelled() || settled.iter().any(|one| matches!(one, Settled::Stopped)) {
             self.settle_open(settled, STOPPED).await?;
             return Err(Stop::Cancelled);
@@ -88,18 +88,18 @@ impl ActiveRun<'_> {
             }
         }
         if waiting.is_empty() {
-            self.say_results(&open, settled);
-            self.keep_behind();
+            self.add_results(&open, settled);
+            self.queue_step();
         }
         Ok(waiting)
     }
 
-    fn say_results(&mut self, open: &[UnansweredCall], settled: Vec<Settled>) {
-        let asked = self.asked_for();
+    fn add_results(&mut self, open: &[UnansweredCall], settled: Vec<Settled>) {
+        let request = self.person_request();
         let mut blocks = Vec::with_capacity(open.len());
         for (call, settled) in open.iter().zip(settled) {
             let Settled::Answered(answered) = settled else { continue };
-            if let (Some(tool), Some(message), false) = (&answered.ran, &asked, answered.is_error) {
+            if let (Some(tool), Some(message), false) = (&answered.ran, &request, answered.is_error) {
                 self.learn(PastRequest { tool: Arc::clone(tool), message: Arc::clone(message) });
             }
             blocks.push(call.result(answered.content, answered.is_error));
@@ -107,40 +107,40 @@ impl ActiveRun<'_> {
         self.say(Message { role: Role::User, blocks });
     }
 
-    /// What the person said last, in short; only for the first calls that follow from it.
-    fn asked_for(&self) -> Option<Arc<str>> {
-        let said = self.request.messages.get(self.thread.heading()..).unwrap_or_default();
-        let [.., asked, _] = said else { return None };
-        let is_person = asked.role == Role::User
-            && asked.blocks.iter().all(|block| !matches!(block, Block::Result { .. }));
-        let text = asked.text();
+    /// The start of the person's message, for the first calls that follow it.
+    fn person_request(&self) -> Option<Arc<str>> {
+        let messages = self.request.messages.get(self.thread.heading()..).unwrap_or_default();
+        let [.., message, _] = messages else { return None };
+        let is_person = message.role == Role::User
+            && message.blocks.iter().all(|block| !matches!(block, Block::Result { .. }));
+        let text = message.text();
         (is_person && !text.trim().is_empty())
             .then(|| text.chars().take(REQUEST_CHARS).collect::<String>().into())
     }
 
     fn job(&self, call: &UnansweredCall, before: Provenance, known: Option<&CallRecord>) -> Job {
         let entry = self.tools.find(&call.name);
-        let work = match known {
+        let action = match known {
             Some(record) if is_parked(record) => {
                 let mut request = ResumeRequest::new(record.id.clone(), self.run.scope.clone());
                 request.cancellation = self.cancellation.child_token();
                 request.progress = self.progress_of(&call.id);
                 request.choice = Some(Arc::clone(&self.agent.choice));
-                Work::Parked(Box::new(request))
+                CallAction::Resume(Box::new(request))
             }
-            Some(record) => Work::Known(settle::answer(record)),
-            None => Work::Fresh(Box::new(self.call_request(call, before))),
+            Some(record) => CallAction::Known(settle::answer(record)),
+            None => CallAction::Make(Box::new(self.call_request(call, before))),
         };
         Job {
             call: call.clone(),
             tool: entry.map_or(call.name.as_str(), |entry| entry.spec().id.as_str()).into(),
             is_serial: entry.is_some_and(|entry| entry.spec().serial),
-            work,
+            action,
         }
     }
 
     fn call_request(&self, call: &UnansweredCall, before: Provenance) -> CallRequest {
-        // A name that no tool of the agent has may still be one that somebody else's tool has: the choice refuses it.
+        // An unknown name may belong to a tool the agent may not use: the choice refuses it.
         let tool = self.tools.find(&call.name).map_or(call.name.as_str(), |entry| entry.spec().id.as_str());
         let stop = self.cancellation.child_token();
         let mut request = CallRequest::through("agent", tool, self.run.scope.clone(), stop)
@@ -159,7 +159,7 @@ impl ActiveRun<'_> {
         request
     }
 
-    /// Where the signs of life of a call go, if anybody looks.
+    /// The progress sink of a call, if the run has a listener.
     fn progress_of(&self, id: &ModelCallId) -> Option<ProgressSink> {
         let (events, id) = (Arc::clone(&self.events), id.clone());
         events.has_listener().then(|| -> ProgressSink {
@@ -169,7 +169,7 @@ impl ActiveRun<'_> {
         })
     }
 
-    /// What tools are told of this run.
+    /// The facts about this run that its tools get.
     fn facts(&self) -> RunFacts {
         let window = self.agent.chain.get(self.candidate).map(|candidate| candidate.facts.window);
         let model = self.run.model.as_deref().unwrap_or_default();
@@ -185,27 +185,27 @@ impl ActiveRun<'_> {
         }
     }
 
-    /// Works the jobs off: as many at a time as the agent's limits allow, those of serial tools one after the other.
-    async fn work(&self, jobs: Vec<Job>) -> Vec<Settled> {
-        for job in jobs.iter().filter(|job| !matches!(job.work, Work::Known(_))) {
+    /// Runs the jobs: as many at a time as the agent's limits allow, those of serial tools one after another.
+    async fn run_jobs(&self, jobs: Vec<Job>) -> Vec<Settled> {
+        for job in jobs.iter().filter(|job| !matches!(job.action, CallAction::Known(_))) {
             let notice = self.call_notice(&job.call.id, &job.call.name, &job.call.arguments);
             self.events.send(RunEvent::CallBegan(notice));
         }
         let (room, events) = (&self.agent.room, &self.events);
         match <[Job; 1]>::try_from(jobs) {
             Ok([only]) => vec![only.run(room, events).await],
-            Err(jobs) => side_by_side(room, events, jobs, self.agent.record.limits.parallel).await,
+            Err(jobs) => run_in_parallel(room, events, jobs, self.agent.record.limits.parallel).await,
         }
     }
 }
 
-async fn side_by_side(
+async fn run_in_parallel(
     room: &Toolroom,
     events: &Arc<EventSink>,
     jobs: Vec<Job>,
     parallel: u32,
 ) -> Vec<Settled> {
-    let places = Arc::new(Semaphore::new(usize::try_from(parallel.max(1)).unwrap_or(1)));
+    let permits = Arc::new(Semaphore::new(usize::try_from(parallel.max(1)).unwrap_or(1)));
     let mut settled: Vec<Settled> = jobs.iter().map(|_| Settled::Stopped).collect();
     let (serial, free): (Vec<_>, Vec<_>) = jobs.into_iter().enumerate().partition(|(_, job)| job.is_serial);
     let mut chains: Vec<Vec<(usize, Job)>> = free.into_iter().map(|job| vec![job]).collect();
@@ -214,20 +214,20 @@ async fn side_by_side(
     }
     let mut tasks = JoinSet::new();
     for chain in chains {
-        let (room, events, places) = (room.clone(), Arc::clone(events), Arc::clone(&places));
+        let (room, events, permits) = (room.clone(), Arc::clone(events), Arc::clone(&permits));
         tasks.spawn(async move {
             let mut settled = Vec::with_capacity(chain.len());
-            for (place, job) in chain {
+            for (index, job) in chain {
                 // The semaphore is never closed.
-                let _place = places.acquire().await;
-                settled.push((place, job.run(&room, &events).await));
+                let _permit = permits.acquire().await;
+                settled.push((index, job.run(&room, &events).await));
             }
             settled
         });
     }
     while let Some(done) = tasks.join_next().await {
-        for (place, one) in done.unwrap_or_default() {
-            if let Some(slot) = settled.get_mut(place) {
+        for (index, one) in done.unwrap_or_default() {
+            if let Some(slot) = settled.get_mut(index) {
                 *slot = one;
             }
         }
@@ -235,41 +235,40 @@ async fn side_by_side(
     settled
 }
 
-/// One call to be made, gone on with, or known already.
+/// One call to make, resume, or answer from the journal.
 struct Job {
     call: UnansweredCall,
     tool: Arc<str>,
     is_serial: bool,
-    work: Work,
+    action: CallAction,
 }
 
-/// Whether somebody was asked about a call, and the question knows more than its row: what was refused may have been
-/// stopped.
+/// Whether a call was parked, so that its question knows more than its row: a refusal may have stopped the run.
 fn is_parked(record: &CallRecord) -> bool {
     matches!(record.status, CallStatus::Pending | CallStatus::Denied)
 }
 
-enum Work {
-    Fresh(Box<CallRequest>),
-    /// Somebody was asked about it.
-    Parked(Box<ResumeRequest>),
-    /// It has ended.
+enum CallAction {
+    Make(Box<CallRequest>),
+    /// The call was parked.
+    Resume(Box<ResumeRequest>),
+    /// The call has ended.
     Known(Answered),
 }
 
 impl Job {
     async fn run(self, room: &Toolroom, events: &EventSink) -> Settled {
-        let Self { call, tool, work, .. } = self;
-        let report = match work {
-            Work::Known(answered) => return Settled::Answered(answered),
-            Work::Fresh(request) => room.call(*request).await,
-            Work::Parked(parked) => match settle::resume(room, *parked).await {
-                Resumed::Reported(report) => report,
-                Resumed::Ended(record) => {
+        let Self { call, tool, action, .. } = self;
+        let report = match action {
+            CallAction::Known(answered) => return Settled::Answered(answered),
+            CallAction::Make(request) => room.call(*request).await,
+            CallAction::Resume(parked) => match settle::resume(room, *parked).await {
+                ResumeOutcome::Reported(report) => report,
+                ResumeOutcome::Ended(record) => {
                     events.send(settle::ended_event(&call, &record));
                     return Settled::Answered(settle::answer(&record));
                 }
-                Resumed::Impossible(why) => {
+                ResumeOutcome::Impossible(why) => {
                     let content = Arc::new(error_value(&why, None));
                     return Settled::Answered(Answered {
                         content,
@@ -278,16 +277,16 @@ impl Job {
                         provenance: Provenance::NONE,
                     });
                 }
-                Resumed::Stopped => return Settled::Stopped,
-                Resumed::Broken(error) => return Settled::Broken(error),
+                ResumeOutcome::Stopped => return Settled::Stopped,
+                ResumeOutcome::Broken(error) => return Settled::Broken(error),
             },
         };
-        tell(events, &call, &tool, report)
+        settle_report(events, &call, &tool, report)
     }
 }
 
-/// Tells what came of a call and brings it into the form a model reads.
-fn tell(events: &EventSink, call: &UnansweredCall, tool: &Arc<str>, report: CallReport) -> Settled {
+/// Sends the event of an ended call, and converts its report into what a model reads.
+fn settle_report(events: &EventSink, call: &UnansweredCall, tool: &Arc<str>, report: CallReport) -> Settled {
     let id = report.call_id.clone();
     let outcome = report.outcome.name();
     if let Outcome::Pending(pending) = &report.outcome {

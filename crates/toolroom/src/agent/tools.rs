@@ -6,22 +6,23 @@ use std::sync::Arc;
 use super::prompt::PromptTool;
 use super::tokens;
 use crate::catalog::{Entry, ToolOffer, WireNames};
-use crate::model::Offered;
-use crate::selector::Weighed;
+use crate::model::OfferedTool;
+use crate::selector::SizedTool;
 use crate::tool::Risk;
 
-/// What may be called in a run, and what of it the model is shown.
+/// The tools of a run, and those the model is shown.
 pub(super) struct Tools {
-    /// All that the agent may use now.
+    /// The tools the agent may use.
     offer: ToolOffer,
-    /// What the model is shown, in the order of their ids so that caches hit.
-    pub(super) shown: Arc<[Offered]>,
+    /// The tools the model is shown, sorted by id so that caches hit.
+    pub(super) shown: Arc<[OfferedTool]>,
     tokens: u64,
 }
 
 impl Tools {
     pub(super) fn new(offer: ToolOffer) -> Self {
-        let shown: Arc<[Offered]> = offer.tools.iter().filter_map(|entry| offered(&offer, entry)).collect();
+        let shown: Arc<[OfferedTool]> =
+            offer.tools.iter().filter_map(|entry| offered(&offer, entry)).collect();
         let tokens = shown.iter().map(tokens::offered).sum();
         Self { offer, shown, tokens }
     }
@@ -42,28 +43,28 @@ impl Tools {
         named.next().filter(|_| named.next().is_none())
     }
 
-    /// Shows only these, by their ids. The others can still be called.
+    /// Shows only these tools, by id. Hidden tools can still be called.
     pub(super) fn narrow(&mut self, chosen: &HashSet<String>) {
         let is_chosen =
-            |tool: &&Offered| self.offer.names.id(&tool.name).is_some_and(|id| chosen.contains(id));
+            |tool: &&OfferedTool| self.offer.names.id(&tool.name).is_some_and(|id| chosen.contains(id));
         self.shown = self.shown.iter().filter(is_chosen).cloned().collect();
         self.tokens = self.shown.iter().map(tokens::offered).sum();
     }
 
-    /// What is shown, and how large it is.
-    pub(super) fn weighed(&self) -> impl Iterator<Item = Weighed<'_>> {
-        let id = |tool: &Offered| self.offer.names.id(&tool.name);
+    /// The shown tools with their token estimates.
+    pub(super) fn weighed(&self) -> impl Iterator<Item = SizedTool<'_>> {
+        let id = |tool: &OfferedTool| self.offer.names.id(&tool.name);
         self.shown
             .iter()
-            .filter_map(move |tool| Some(Weighed { id: id(tool)?, tokens: tokens::offered(tool) }))
+            .filter_map(move |tool| Some(SizedTool { id: id(tool)?, tokens: tokens::offered(tool) }))
     }
 
-    /// All that the agent may use.
+    /// The tools the agent may use.
     pub(super) fn entries(&self) -> &[Arc<Entry>] {
         &self.offer.tools
     }
 
-    /// The estimate of what is shown.
+    /// The token estimate of the shown tools.
     pub(super) const fn tokens(&self) -> u64 {
         self.tokens
     }
@@ -73,7 +74,7 @@ impl Tools {
         &self.offer.names
     }
 
-    /// What the prompt says about them.
+    /// The shown tools for the prompt.
     pub(super) fn for_prompt(&self) -> Vec<PromptTool<'_>> {
         let tools = self.shown.iter().filter_map(|tool| {
             let spec = self.find(&tool.name)?.spec();
@@ -88,8 +89,12 @@ impl Tools {
     }
 }
 
-fn offered(offer: &ToolOffer, entry: &Entry) -> Option<Offered> {
+fn offered(offer: &ToolOffer, entry: &Entry) -> Option<OfferedTool> {
     let spec = entry.spec();
     let name = offer.names.wire(spec.id.as_str())?.to_owned();
-    Some(Offered { name, description: spec.description.clone(), parameters: Arc::clone(&spec.parameters) })
+    Some(OfferedTool {
+        name,
+        description: spec.description.clone(),
+        parameters: Arc::clone(&spec.parameters),
+    })
 }

@@ -1,7 +1,7 @@
 //! What of a thread is sent when not all of it fits.
 //!
 //! The oldest exchanges are left out, whole: an exchange is a person's words and everything up to the next ones, so no
-//! call is ever cut off from its result, and what is sent begins with somebody's words. The newest exchange always stays.
+//! call is separated from its result, and the first message sent is a person's. The newest exchange always stays.
 //! If it is too large by itself, the largest texts and results in it are shortened, with both ends kept and a mark where
 //! something is missing. Nothing that is stored changes: this is about what is sent.
 
@@ -53,7 +53,7 @@ pub(super) struct TooLarge {
     pub room: u64,
 }
 
-/// Texts are not made shorter than about so many tokens: less tells a model nothing.
+/// The least tokens of a shortened text. Shorter texts are useless to a model.
 const SHORTEST: u64 = 60;
 
 /// Chooses what is sent of a repaired thread. `sizes` are the [estimates](tokens::message) of its messages, and `room`
@@ -105,7 +105,7 @@ pub(super) fn trim<M: Borrow<Message>>(
     Err(TooLarge { needed, room })
 }
 
-/// Whether a message is somebody's words, and no part of an answer to calls.
+/// Whether a message is a person's, and has no results of calls.
 pub(crate) fn begins_exchange(message: &Message) -> bool {
     message.role == Role::User && !message.blocks.iter().any(|block| matches!(block, Block::Result { .. }))
 }

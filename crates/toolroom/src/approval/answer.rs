@@ -1,9 +1,9 @@
-//! Taking a person's answer.
+//! Records a person's answer to a question.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::coverage::is_about;
+use super::coverage::covers;
 use super::responder::Responder;
 use super::sealed::{Lift, SealedRequest};
 use crate::call::described;
@@ -17,46 +17,46 @@ use crate::scope::{ProjectId, Scope};
 use crate::tool::{Capability, ClientTool, ToolSpec};
 use crate::toolroom::Toolroom;
 
-/// What somebody says to a question.
+/// An answer to a question.
 #[derive(Debug, Clone)]
 pub struct AnswerRequest {
     /// The parked call.
     pub call: CallId,
-    /// Who answers.
+    /// The scope of the person who answers.
     pub scope: Scope,
-    /// With which rights. A client does not answer, it [delivers](Toolroom::deliver).
+    /// The rights of the person. A client does not answer, it [delivers](Toolroom::deliver).
     pub by: Responder,
-    /// What is said. [`Answer::Edit`] has a method of its own.
+    /// The answer. [`Answer::Edit`] has a method of its own.
     pub answer: Answer,
-    /// For *session*, *always* and *never*: which calls of the tool it is about; all of them, if absent.
+    /// For *session*, *always* and *never*: which calls of the tool it covers; all if absent.
     pub when: Option<String>,
 }
 
-/// Why an answer was not taken. Nothing has changed then.
+/// Why an answer was refused. Nothing has changed then.
 #[derive(Debug, thiserror::Error)]
 pub enum AnswerError {
-    /// Nothing waits, or somebody else has to answer.
+    /// Nothing waits, or this responder may not answer.
     #[error(transparent)]
     Decide(#[from] DecideError),
-    /// The condition is none.
-    #[error("the condition cannot be used")]
+    /// The condition is invalid.
+    #[error("invalid condition")]
     Condition(#[from] ConditionError),
-    /// The condition is not about the call in question.
-    #[error("the condition `{0}` does not hold for this very call, so the answer would not fit the question")]
+    /// The condition does not cover the call in question.
+    #[error("the condition `{0}` is false for this call; use one that covers it")]
     NotThisCall(String),
-    /// Only single calls and conversations can be let through.
+    /// Only single calls and conversations can be approved.
     #[error("this question is asked each time, because {reason}; answer it once, or for this conversation")]
     NotForever {
         /// Why.
         reason: &'static str,
     },
-    /// The tool's definition says so.
+    /// The tool's definition requires an answer for each call.
     #[error("each call of `{tool}` is answered by itself: answer once")]
     OnlyOnce {
         /// The tool.
         tool: String,
     },
-    /// A yes to whatever comes would be a yes to everything.
+    /// An unconditional approval would approve every program.
     #[error(
         "`{tool}` starts programs: say which ones, with a condition such as `args.command == 'ls'`, or answer once"
     )]
@@ -64,31 +64,31 @@ pub enum AnswerError {
         /// The tool.
         tool: String,
     },
-    /// A condition is kept, listed and exported as it is.
-    #[error("the condition holds a secret; compare with something else")]
+    /// Conditions are stored, listed and exported in plain text.
+    #[error("the condition contains a secret; compare with another value")]
     Secret,
-    /// A yes to the provenance question is for one destination already.
-    #[error("a yes to this question holds for one destination; leave the condition out")]
+    /// An approval of the provenance question covers one destination already.
+    #[error("an approval of this question covers one destination; leave the condition out")]
     NoCondition,
-    /// A condition belongs to answers that outlive the question.
-    #[error("a condition makes sense only with an answer for the session, for always or for never")]
+    /// Only answers that outlive the question can have a condition.
+    #[error("a condition needs the answer `session`, `always` or `never`")]
     NothingStands,
-    /// Other arguments are given with [`Toolroom::edit`].
-    #[error("an edit needs the other arguments")]
+    /// Edited arguments are passed to [`Toolroom::edit`].
+    #[error("an edit needs new arguments")]
     NoArguments,
-    /// Whether the condition holds a secret cannot be found out.
+    /// The secrets to check the condition for cannot be read.
     #[error(transparent)]
     Unreadable(RedactionError),
-    /// What was asked about can no longer be read.
+    /// The sealed request cannot be opened.
     #[error(transparent)]
     Sealed(#[from] SealError),
 }
 
 impl Toolroom {
-    /// Records an answer and runs nothing. Gives what outlives the question, if anything does.
+    /// Records an answer and runs nothing. Returns the standing answer it leaves, if any.
     ///
     /// # Errors
-    /// When nothing waits, when somebody else has to answer, or when the answer makes no sense.
+    /// When nothing waits, this responder may not answer, or the answer is invalid.
     pub async fn answer(&self, request: AnswerRequest) -> Result<Option<StandingAnswer>, AnswerError> {
         let standing = self.standing_answer(&request).await?;
         let decision = Decision {
@@ -103,10 +103,10 @@ impl Toolroom {
         Ok(standing)
     }
 
-    /// What would outlive the question, without saving it.
+    /// The standing answer this answer would leave, without saving it.
     ///
     /// # Errors
-    /// As [`Toolroom::answer`], as far as can be told without writing.
+    /// As [`Toolroom::answer`], as far as can be checked without writing.
     pub async fn standing_answer(
         &self,
         request: &AnswerRequest,
@@ -138,7 +138,7 @@ impl Toolroom {
             (None, _) => None,
         };
         check_single(effect, spec, &question.record.tool)?;
-        // A session is the conversation; without one it is the call, and nothing outlives that.
+        // Without a conversation, *session* covers this call only.
         if request.answer == Answer::Session && question.record.thread.is_none() {
             return Ok(None);
         }
@@ -163,8 +163,8 @@ impl Toolroom {
         Ok(Some(standing))
     }
 
-    /// What a yes to the provenance question stands for: the conversation, or the source of direct calls, may send to this
-    /// destination without another question. `None` if each call of the tool is answered by itself.
+    /// The standing answer to a provenance question: the conversation, or the source of direct calls, may send to this
+    /// destination without another question. `None` if the tool takes single answers only.
     fn lift(
         &self,
         request: &AnswerRequest,
@@ -197,14 +197,14 @@ impl Toolroom {
         }))
     }
 
-    /// The tool of a parked call, if there still is one. What a client brought was sealed with the call.
+    /// The tool of a parked call, if it still exists. Client tools are sealed with the call.
     pub(super) fn entry_of(&self, question: &Question) -> Result<Option<Arc<Entry>>, SealError> {
         let CallRecord { scope, tool, .. } = &question.record;
         if !ClientTool::has_id(tool) {
             return Ok(self.catalog.find(&scope.project, tool).ok());
         }
-        let brought = SealedRequest::open(self, question)?.and_then(|request| request.client_tool);
-        Ok(brought.and_then(|tool| self.catalog.brought(&tool).ok()))
+        let client_tool = SealedRequest::open(self, question)?.and_then(|request| request.client_tool);
+        Ok(client_tool.and_then(|tool| self.catalog.client_entry(&tool).ok()))
     }
 
     fn check_standing(
@@ -218,9 +218,9 @@ impl Toolroom {
             let holds = match SealedRequest::open(self, question)? {
                 Some(request) => {
                     let (arguments, provenance) = (&request.arguments, request.provenance);
-                    is_about(Some(&condition), entry, &question.record, arguments, provenance)
+                    covers(Some(&condition), entry, &question.record, arguments, provenance)
                 }
-                // What is not kept cannot be compared; the answer is then about what it says it is.
+                // Without the request the condition cannot be checked.
                 None => true,
             };
             if !holds {
@@ -230,10 +230,10 @@ impl Toolroom {
         may_stand(standing, entry)
     }
 
-    /// Whether an answer that was given elsewhere may stand here, too: nothing that would not be taken at a question.
+    /// Checks a standing answer from elsewhere by the rules for answers to questions.
     ///
     /// # Errors
-    /// Why it would not be.
+    /// When it would not be accepted as an answer.
     pub fn check_answer(&self, standing: &StandingAnswer) -> Result<(), AnswerError> {
         let entry = self.catalog.find(&standing.scope.project, &standing.tool).ok();
         check_single(standing.effect, entry.as_deref().map(Entry::spec), &standing.tool)?;
@@ -249,7 +249,7 @@ impl Toolroom {
         }
     }
 
-    /// A question that waits.
+    /// A question that waits and has not expired.
     pub(super) async fn question(&self, scope: &Scope, call: &CallId) -> Result<Question, DecideError> {
         let question = self.approvals.question(scope, call).await?;
         let question = question.filter(|question| !question.is_late(self.clock.now()));
@@ -257,7 +257,7 @@ impl Toolroom {
     }
 }
 
-/// A yes that would say something about later calls, to a tool that takes none.
+/// Refuses approvals of later calls of a tool that takes single answers only.
 fn check_single(effect: Ruling, spec: Option<&ToolSpec>, tool: &str) -> Result<(), AnswerError> {
     match spec {
         Some(spec) if effect == Ruling::Allow && spec.single_answers => {
@@ -267,14 +267,14 @@ fn check_single(effect: Ruling, spec: Option<&ToolSpec>, tool: &str) -> Result<(
     }
 }
 
-/// A yes for always that would be a yes to too much. Of a tool that is not there nobody knows what it starts.
+/// Refuses standing approvals that cover too much. An unknown tool counts as one that starts programs.
 fn may_stand(standing: &StandingAnswer, entry: Option<&Entry>) -> Result<(), AnswerError> {
     if standing.effect == Ruling::Deny {
         return Ok(());
     }
     let is_narrowed = standing.thread.is_some() && standing.destination.is_some();
     if standing.lifts.as_deref().is_some_and(asks_each_time) && !is_narrowed {
-        let reason = "it completes what a run needs to give private data away";
+        let reason = "the call would complete what a run needs to leak private data";
         return Err(AnswerError::NotForever { reason });
     }
     if standing.thread.is_some() {

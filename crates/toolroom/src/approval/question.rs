@@ -1,4 +1,4 @@
-//! What exactly is asked.
+//! Questions with the exact request they are about.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,21 +10,21 @@ use crate::scope::Scope;
 use crate::tool::Arguments;
 use crate::toolroom::Toolroom;
 
-/// A question with what it is about.
+/// A question with its exact arguments and caller.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuestionDetails {
     /// The question.
     pub question: Question,
-    /// The exact arguments; `None` when they are no longer, or were never, kept.
+    /// The exact arguments; `None` when they are not stored.
     pub arguments: Option<Arguments>,
-    /// Who made the call, where its entrance said so; nothing when it is no longer kept.
+    /// The caller, if its entrance named one and it is still stored.
     pub caller: Option<Arc<str>>,
 }
 
 /// Why a question cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum QuestionError {
-    /// What was sealed cannot be opened.
+    /// The sealed request cannot be opened.
     #[error(transparent)]
     Sealed(#[from] SealError),
     /// It could not be read.
@@ -33,7 +33,7 @@ pub enum QuestionError {
 }
 
 impl Toolroom {
-    /// A question and the exact arguments it is about, for whoever has to answer it.
+    /// A question with its exact arguments, for the person who answers it.
     ///
     /// # Errors
     /// When it cannot be read or opened.
@@ -48,19 +48,19 @@ impl Toolroom {
         Ok(Some(self.open_question(question)?))
     }
 
-    /// What exactly a question is about that was read already.
+    /// The details of a question that was already read.
     ///
     /// # Errors
     /// When it cannot be opened.
     pub fn open_question(&self, question: Question) -> Result<QuestionDetails, SealError> {
-        let kept = SealedRequest::open(self, &question)?.map(|request| (request.arguments, request.caller));
-        let (arguments, caller) = kept.unzip();
+        let stored = SealedRequest::open(self, &question)?.map(|request| (request.arguments, request.caller));
+        let (arguments, caller) = stored.unzip();
         Ok(QuestionDetails { question, arguments, caller: caller.flatten() })
     }
 
-    /// The rule that would ask about a call like the parked one if it were made now, with the answers that stand by
-    /// now. An answer lifts one question and no other, so the next one may come from the preset or another rule;
-    /// whoever has just answered for good should know. `None` if nothing would ask, or the request is not kept.
+    /// The rule that would ask about the parked call if it were made now. A standing answer lifts the question of one rule,
+    /// so another rule or the preset may still ask; a person who has just answered for good should know. `None` if
+    /// nothing would ask, or the request is not stored.
     ///
     /// # Errors
     /// When the question cannot be read or opened.
@@ -75,7 +75,7 @@ impl Toolroom {
         let Some(request) = SealedRequest::open(self, &question)? else {
             return Ok(None);
         };
-        // A tool that is gone, or does not take the arguments any more, asks nothing.
+        // A tool that is gone, or refuses the arguments by now, asks nothing.
         let explained = self.explain(request.into_request(&question.record)).await.ok();
         let verdict = explained.and_then(|explained| explained.verdict).and_then(Result::ok);
         Ok(verdict.filter(|verdict| verdict.ruling == Ruling::Ask).map(|verdict| verdict.rule))

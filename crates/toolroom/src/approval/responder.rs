@@ -1,4 +1,4 @@
-//! Who answers a question, and which answers are taken from them: one rule, whatever wire the answer comes over.
+//! Who may give which answers: one rule for all channels.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::policy::asks_each_time;
 use crate::scope::Scope;
 use crate::toolroom::Toolroom;
 
-/// Who answers. An entrance makes it from the credential it has checked; nothing a client says goes into it.
+/// The person who answers, as the entrance knows them from their credential.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Responder {
     /// The operator: the owner of the data folder, or a caller with the right to approve where operators answer.
@@ -60,7 +60,7 @@ impl Toolroom {
     /// # Errors
     /// When what is asked cannot be opened, so that it is not known whose call it is.
     pub fn answers(&self, question: &Question, by: &Responder) -> Result<&'static [Answer], LedgerError> {
-        let unsealed = |error| LedgerError::new("open what was asked", error);
+        let unsealed = |error| LedgerError::new("unseal the request", error);
         let caller = match by {
             Responder::Caller(_) => {
                 SealedRequest::open(self, question).map_err(unsealed)?.and_then(|request| request.caller)

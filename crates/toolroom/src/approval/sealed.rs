@@ -13,18 +13,18 @@ use crate::provenance::CallSource;
 use crate::tool::{Arguments, ClientTool};
 use crate::toolroom::Toolroom;
 
-/// Everything that is needed to make the call later, beside what its row says anyway.
+/// What is needed to make the call later, besides its row.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SealedRequest {
     pub(crate) arguments: Arguments,
     context: Map<String, Value>,
-    /// Who made it; nothing is known of what was sealed before this was kept.
+    /// The caller; absent in requests sealed by earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) caller: Option<Arc<str>>,
     pub(super) metadata: Map<String, Value>,
     pub(crate) provenance: Provenance,
     timeout: Option<Duration>,
-    /// Where the person sits whom it is for.
+    /// Where the user is.
     #[serde(rename = "seat", default, skip_serializing_if = "UserLocation::is_remote")]
     user_location: UserLocation,
     /// The tool, if the client brought it.
@@ -33,10 +33,10 @@ pub(crate) struct SealedRequest {
     /// Where the call came from.
     #[serde(default)]
     source: CallSource,
-    /// What a yes to the guard of provenance is for.
+    /// What an approval of the provenance question covers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) lift: Option<Lift>,
-    /// Goes into the hash of the arguments.
+    /// Part of the hash of the arguments.
     pub(crate) salt: String,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Lift {
 }
 
 impl SealedRequest {
-    /// The request behind a question, if it is still kept.
+    /// The request behind a question, if it is still stored.
     pub(crate) fn open(room: &Toolroom, question: &Question) -> Result<Option<Self>, SealError> {
         let (Some(seal), Some(sealed)) = (&room.seal, &question.approval.sealed) else {
             return Ok(None);
@@ -57,7 +57,7 @@ impl SealedRequest {
         serde_json::from_slice(&plain).map(Some).map_err(SealError::new)
     }
 
-    /// The call as it was asked for. Whose call it is comes from its row, not from what was sealed.
+    /// The original request. Its scope comes from the row, not from the sealed data.
     pub(crate) fn into_request(self, record: &CallRecord) -> CallRequest {
         let stop = CancellationToken::new();
         let mut request = CallRequest::through(&record.entrance, &*record.tool, record.scope.clone(), stop)
@@ -77,8 +77,8 @@ impl SealedRequest {
     }
 }
 
-/// Seals a request together with the arguments the tool would have got. `None` in a room without a seal.
-pub(crate) fn keep(
+/// Seals a request together with the arguments the tool would have got. `None` without a seal.
+pub(crate) fn seal_request(
     room: &Toolroom,
     call: &CallId,
     request: &CallRequest,
@@ -106,8 +106,8 @@ pub(crate) fn keep(
     Ok(Some(seal.seal(&purpose(call), &plain)?.into()))
 }
 
-/// What the request of a parked call is sealed for. Bound to its call: what was sealed for one cannot be opened for
-/// another. Whoever changes the key of a seal needs it to seal what is kept anew.
+/// The purpose a parked request is sealed for. It is bound to its call, so a request sealed for one call cannot be opened for
+/// another. Key rotation needs it to seal stored requests anew.
 #[must_use]
 pub fn purpose(call: &CallId) -> String {
     format!("approval/{call}")

@@ -1,4 +1,5 @@
-//! Station 4: what asks is parked, unless it has been said yes to, and what the client runs, until it has.
+//! Station 4: parks calls that need approval, unless they were approved, and calls of client tools, until the client has
+//! delivered the result.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use crate::policy::{Ruling, Verdict};
 use crate::tool::{Arguments, ToolError};
 use crate::toolroom::Toolroom;
 
-/// A parked call on its second way through the stations.
+/// What a resumed call brings from its question.
 #[derive(Debug)]
 pub(super) struct ResumedCall {
     arguments_hash: Arc<str>,
@@ -29,7 +30,7 @@ pub(super) struct ResumedCall {
     expires_at: Timestamp,
     salt: String,
     attempt: Attempt,
-    /// What the client says came of it, if the client ran it.
+    /// The client's result, if the client ran the tool.
     pub(super) delivered: Option<Delivered>,
 }
 
@@ -56,7 +57,7 @@ impl ResumedCall {
         self.attempt == Attempt::First
     }
 
-    /// The yes, if it is one to exactly this call, and by somebody who may still give it.
+    /// The grant, if it is for exactly this call and its responder may still give it.
     fn grant(
         &self,
         entry: &Entry,
@@ -78,8 +79,8 @@ impl ResumedCall {
         }
         let may_answer = self.answered_by.is_some_and(|by| by.may_answer_for(verdict.by));
         if verdict.ruling == Ruling::Ask && !may_answer {
-            let who = if verdict.by == Answerer::Operator { "the operator" } else { "a person" };
-            return Err(void(&format!("{who} has to answer it now")));
+            let responder = if verdict.by == Answerer::Operator { "the operator" } else { "a person" };
+            return Err(void(&format!("{responder} has to answer it now")));
         }
         Ok(Grant {
             call: call.record.id.clone(),
@@ -91,11 +92,11 @@ impl ResumedCall {
     }
 }
 
-/// Why a call waits that nobody is asked about.
+/// The reason of a call that waits for its client.
 const CLIENT_RUNS_IT: &str = "the client runs this tool";
 
-/// Lets a call through that is allowed or approved; parks what asks. A tool of the client's is never let through without
-/// the result that the client has to bring: what is allowed is parked for the client.
+/// Passes calls that are allowed or approved; parks calls that need approval. A client tool passes only with the client's
+/// result; an allowed call of one is parked for the client.
 pub(super) async fn pass(
     room: &Toolroom,
     entry: &Entry,
@@ -105,7 +106,7 @@ pub(super) async fn pass(
 ) -> Result<Option<Grant>, Exit> {
     if let Some(resumed) = &call.resumed {
         let grant = resumed.grant(entry, arguments, &verdict, call).map_err(Exit::Denied)?;
-        // The yes of a person stands, and is used when the client has run it.
+        // The approval stands, and is used once the client has run the tool.
         if call.request.client_tool.is_some() && resumed.delivered.is_none() {
             return Err(Exit::Pending(Pending {
                 rule: verdict.rule,
@@ -121,24 +122,24 @@ pub(super) async fn pass(
         (Ruling::Allow, Some(_)) => {
             Verdict { reason: CLIENT_RUNS_IT.to_owned(), by: Answerer::Client, ..verdict }
         }
-        (Ruling::Ask | Ruling::Deny, _) => tellable(verdict, call),
+        (Ruling::Ask | Ruling::Deny, _) => redacted(verdict, call),
     };
     if call.request.client_tool.is_some() && room.seal.is_none() {
-        let reason = "the client would have to run it, but this room has no seal to keep the call under";
+        let reason = "the client runs this tool, but the toolroom has no seal to store the call with";
         return Err(Exit::Denied(Denial::by_rule("approval.unsealed", reason)));
     }
     let mut is_sealed_anew = false;
     let expires_at = loop {
         let park = question(room, entry, arguments, &verdict, call).map_err(unsealed)?;
         let expires_at = park.approval.expires_at;
-        // From here on the row is the ledger's, also if the caller does not wait for it.
+        // From here on the ledger owns the row, even if the caller goes away.
         call.settled = true;
         match room.ledger.park(park).await {
             Ok(()) => break expires_at,
             Err(ParkError::Ledger(error)) => return Err(call.not_journaled(error)),
             Err(stale @ ParkError::StaleKey(_)) => {
                 call.settled = false;
-                // The key may have been changed since it was sealed; whoever seals looks for it again.
+                // The key may have changed since; sealing again reads the new one.
                 if std::mem::replace(&mut is_sealed_anew, true) {
                     return Err(unsealed(stale));
                 }
@@ -149,24 +150,24 @@ pub(super) async fn pass(
 }
 
 fn unsealed(error: impl Error + Send + Sync + 'static) -> Exit {
-    let reason = "it has to be approved, but what is asked cannot be sealed";
+    let reason = "the call needs approval, but its request cannot be sealed";
     Exit::Denied(Denial::by_rule("approval.unsealed", reason).caused_by(error))
 }
 
-/// A verdict whose reason may be kept and told: a tool's own may repeat the arguments.
-fn tellable(mut verdict: Verdict, call: &OpenCall) -> Verdict {
-    if let Some(told) = call.presentable(&verdict.reason) {
-        verdict.reason = told;
+/// Redacts the reason of a verdict: that of a tool may repeat the arguments.
+fn redacted(mut verdict: Verdict, call: &OpenCall) -> Verdict {
+    if let Some(safe) = call.presentable(&verdict.reason) {
+        verdict.reason = safe;
     }
     verdict
 }
 
-/// Hash of the exact arguments. Salted, and the salt is sealed with them: who finds the hash cannot guess at it.
+/// Salted hash of the exact arguments. The salt is sealed with them, so that the hash reveals nothing.
 fn salted(salt: &str, arguments: &Arguments) -> Arc<str> {
     hash_of(&mut json!({"salt": salt, "arguments": arguments}))
 }
 
-/// The row of a parked call and what is asked about it.
+/// The row of a parked call and its approval.
 fn question(
     room: &Toolroom,
     entry: &Entry,
@@ -183,7 +184,7 @@ fn question(
         by: verdict.by,
         reason: verdict.reason.clone(),
         expires_at: room.clock.now().after(room.approval_lifetime),
-        sealed: approval::keep(room, &call.record.id, &call.request, arguments, lifts, salt)?,
+        sealed: approval::seal_request(room, &call.record.id, &call.request, arguments, lifts, salt)?,
     };
     let mut record = call.record.clone();
     record.status = CallStatus::Pending;
@@ -192,14 +193,14 @@ fn question(
 }
 
 impl Toolroom {
-    /// Walks a call with edited arguments up to this station and parks it, whatever the verdict but deny.
+    /// Takes a call with edited arguments up to this station and parks it, unless it is denied.
     pub(crate) async fn park_edited(
         &self,
         request: CallRequest,
         edit: EditRequest,
     ) -> Result<Edited, EditError> {
         let mut call = OpenCall::new(self, request);
-        // The edit writes its row, or nothing does.
+        // The edit writes the row.
         call.settled = true;
         call.open(self).await;
         let entry = resolve::find(&self.catalog, &call).map_err(|error| refused(error, &call))?;
@@ -213,7 +214,7 @@ impl Toolroom {
             denial.rewrite(|text| call.presentable(text));
             EditError::Denied(denial)
         })?;
-        let verdict = tellable(verdict, &call);
+        let verdict = redacted(verdict, &call);
         let park = question(self, &entry, &arguments, &verdict, &call)?;
         let id = park.record.id.clone();
         let by = edit.by.answerer();

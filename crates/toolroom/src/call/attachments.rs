@@ -1,4 +1,4 @@
-//! Files beside a result, kept without secrets.
+//! Stores files attached to a result, without secrets.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use crate::redact::Redactor;
 use crate::tool::Attachment;
 use crate::toolroom::Toolroom;
 
-/// So many are kept.
+/// Most files of one call.
 const MAX_FILES: usize = 64;
 
-/// What is larger is looked through where that holds nobody up.
-const QUICK_BYTES: usize = 1 << 20;
+/// Larger files are redacted on the blocking pool.
+const INLINE_BYTES: usize = 1 << 20;
 
-/// Keeps files with the call, as far as they can be kept. What is text in them is kept without secrets.
+/// Stores as many files as the limits allow. Text in them is redacted.
 pub(super) async fn store(room: &Toolroom, mut files: Vec<Attachment>, call: &mut OpenCall) {
     let given = files.len();
     let mut total = 0_usize;
@@ -30,12 +30,12 @@ pub(super) async fn store(room: &Toolroom, mut files: Vec<Attachment>, call: &mu
     let fitting = fitting.count();
     files.truncate(fitting);
     let redactor = call.redactor.clone().unwrap_or_default();
-    let files = match total > QUICK_BYTES {
+    let files = match total > INLINE_BYTES {
         false => without_secrets(files, &redactor),
-        // What nobody could look through is not kept.
+        // Files that could not be redacted are not stored.
         true => spawn_blocking(move || without_secrets(files, &redactor)).await.unwrap_or_default(),
     };
-    let kept = files.into_iter().map(|Attachment { id, media_type, bytes }| Artifact {
+    let artifacts = files.into_iter().map(|Attachment { id, media_type, bytes }| Artifact {
         id,
         call: call.record.id.clone(),
         scope: call.record.scope.clone(),
@@ -43,7 +43,7 @@ pub(super) async fn store(room: &Toolroom, mut files: Vec<Attachment>, call: &mu
         bytes,
         kept_at: room.clock.now(),
     });
-    call.artifacts = kept.collect();
+    call.artifacts = artifacts.collect();
     let kept = call.artifacts.len();
     if kept < given {
         tracing::warn!(call = %call.record.id, kept, given, "not all files of a result are kept");
@@ -52,44 +52,43 @@ pub(super) async fn store(room: &Toolroom, mut files: Vec<Attachment>, call: &mu
 
 fn without_secrets(mut files: Vec<Attachment>, redactor: &Arc<Redactor>) -> Vec<Attachment> {
     for file in &mut files {
-        if let Some(quiet) = quiet(&file.bytes, redactor) {
-            file.bytes = Bytes::from_owner(Quiet { bytes: quiet, _of: file.bytes.clone() });
+        if let Some(redacted) = redacted(&file.bytes, redactor) {
+            file.bytes = Bytes::from_owner(RedactedFile { bytes: redacted, _original: file.bytes.clone() });
         }
     }
     files
 }
 
-/// A file without its secrets. Whoever has let the whole of it in, and counts how many there are, counts it until this
-/// one is gone, too.
-struct Quiet {
+/// A redacted file. It holds the original bytes as well, which a tool may count against a memory limit until both are gone.
+struct RedactedFile {
     bytes: Vec<u8>,
-    _of: Bytes,
+    _original: Bytes,
 }
 
-impl AsRef<[u8]> for Quiet {
+impl AsRef<[u8]> for RedactedFile {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-/// What is text in a file without secrets, also where it stands between other bytes; nothing, if there are none.
-fn quiet(bytes: &[u8], redactor: &Redactor) -> Option<Vec<u8>> {
-    let mut quiet: Option<Vec<u8>> = None;
+/// The file with secrets removed from its text, also between binary data; `None` if it has none.
+fn redacted(bytes: &[u8], redactor: &Redactor) -> Option<Vec<u8>> {
+    let mut redacted: Option<Vec<u8>> = None;
     let mut read = 0;
     for chunk in bytes.utf8_chunks() {
         if let Cow::Owned(hidden) = redactor.redact_text(chunk.valid()) {
             if chunk.valid().len() == bytes.len() {
                 return Some(hidden.into_bytes());
             }
-            let quiet = quiet.get_or_insert_with(|| bytes.get(..read).unwrap_or_default().to_vec());
-            quiet.extend_from_slice(hidden.as_bytes());
-        } else if let Some(quiet) = &mut quiet {
-            quiet.extend_from_slice(chunk.valid().as_bytes());
+            let redacted = redacted.get_or_insert_with(|| bytes.get(..read).unwrap_or_default().to_vec());
+            redacted.extend_from_slice(hidden.as_bytes());
+        } else if let Some(redacted) = &mut redacted {
+            redacted.extend_from_slice(chunk.valid().as_bytes());
         }
-        if let Some(quiet) = &mut quiet {
-            quiet.extend_from_slice(chunk.invalid());
+        if let Some(redacted) = &mut redacted {
+            redacted.extend_from_slice(chunk.invalid());
         }
         read += chunk.valid().len() + chunk.invalid().len();
     }
-    quiet
+    redacted
 }

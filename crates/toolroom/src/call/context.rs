@@ -1,4 +1,4 @@
-//! What a running tool knows about its call.
+//! What a running tool may know about its call.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ pub struct CallContext {
     progress: Option<ProgressSink>,
     redactor: Arc<Redactor>,
     clock: Arc<dyn Clock>,
-    /// Set while the tool has said that it has done nothing yet.
+    /// Set while the tool says that it has done nothing yet.
     untouched: Arc<AtomicBool>,
 }
 
@@ -84,7 +84,7 @@ impl CallContext {
         }
     }
 
-    /// Where the tool says that it has done nothing yet.
+    /// The flag by which the tool says that it has done nothing yet.
     pub(super) fn untouched(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.untouched)
     }
@@ -101,7 +101,7 @@ impl CallContext {
         &self.scope
     }
 
-    /// Where the person sits whom it is for.
+    /// Where the user is.
     #[must_use]
     pub fn user_location(&self) -> UserLocation {
         self.user_location
@@ -119,7 +119,7 @@ impl CallContext {
         self.run.as_deref()
     }
 
-    /// What the client said about its user and situation. Never trusted for rights.
+    /// The client's context about its user and situation. Never trusted for rights.
     #[must_use]
     pub fn client_context(&self) -> &Map<String, Value> {
         &self.context
@@ -131,7 +131,7 @@ impl CallContext {
         &self.metadata
     }
 
-    /// What was read and sent before the call. A tool that writes something down which is read later keeps it with that.
+    /// What was read and sent before the call. A tool that stores data for later reading stores this with it.
     #[must_use]
     pub fn provenance(&self) -> Provenance {
         self.provenance
@@ -143,8 +143,7 @@ impl CallContext {
         self.deadline
     }
 
-    /// The error of a tool that ends its work shortly before the deadline, so as to tell what it has so far. It counts as
-    /// the deadline being reached.
+    /// The error of a tool that stops shortly before the deadline to report what it has so far. Counts as a timeout.
     #[must_use]
     pub fn out_of_time(&self, for_model: impl Into<String>) -> ToolError {
         ToolError::new(ErrorKind::Timeout, for_model).by_kernel()
@@ -156,21 +155,21 @@ impl CallContext {
         self.clock.now()
     }
 
-    /// A file to give back beside the result. A media type that is none becomes `application/octet-stream`.
+    /// A file to return with the result. An invalid media type becomes `application/octet-stream`.
     #[must_use]
     pub fn attachment(&self, media_type: &str, bytes: impl Into<Bytes>) -> Attachment {
         Attachment::new(self.clock.as_ref(), media_type, bytes)
     }
 
-    /// The text without secrets; the text itself if it holds none. Results and signs of life are hidden on their way out
-    /// anyway: this is for a tool that keeps something to be shown later.
+    /// The text without secrets. Results and progress are redacted anyway: this is for a tool that stores text to be shown
+    /// later.
     #[must_use]
     pub fn without_secrets<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.redactor.redact_text(text)
     }
 
-    /// Whether the call is over: stopped by its caller, past its deadline, or given up. A tool on the blocking
-    /// pool has to look now and then, since nobody can take its thread away.
+    /// Whether the call is over: stopped by its caller, past its deadline, or dropped. A tool on the blocking pool has to
+    /// check this now and then, as its thread cannot be stopped.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancellation.is_cancelled()
@@ -181,20 +180,20 @@ impl CallContext {
         self.cancellation.cancelled().await;
     }
 
-    /// Does what comes before the effect of a tool: waits for its turn, reads what is to be sent. A call that is stopped or
-    /// runs out of time meanwhile has certainly changed nothing, and says so. Not for a tool that has done something already.
+    /// Runs work that precedes the tool's effect, such as waiting for a lock. A call that ends meanwhile counts as one without
+    /// effect. Not for a tool that has had an effect already.
     pub async fn before_effect<T>(&self, work: impl Future<Output = T>) -> T {
         self.untouched.store(true, Ordering::Relaxed);
         let done = work.await;
-        // Only at its end: what is dropped in the middle has still done nothing.
+        // Not reset when the work is dropped: the tool has still done nothing.
         self.untouched.store(false, Ordering::Relaxed);
         done
     }
 
-    /// Tells whoever waits what is going on.
+    /// Reports progress to the caller.
     pub fn progress(&self, message: impl Into<String>, fraction: Option<f64>) {
         let Some(sink) = &self.progress else { return };
-        // Nobody expects a sign of life from a call that is over.
+        // A call that is over reports nothing more.
         if self.is_cancelled() {
             return;
         }

@@ -1,4 +1,4 @@
-//! Waiting that ends: with what was waited for, at the deadline, or when the caller has had enough.
+//! Waits for a result until the deadline or cancellation.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -20,14 +20,14 @@ pub(super) async fn until<T>(
     cancellation: &CancellationToken,
     work: impl Future<Output = T>,
 ) -> Result<T, WaitError> {
-    // What is ready wins afterwards, so whoever is late already must not look.
+    // A ready result wins below, so check the deadline first.
     if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
         return Err(WaitError::DeadlineReached);
     }
     let mut work = pin!(work);
     let mut cancelled = pin!(cancellation.cancelled());
     let mut late = pin!(None);
-    // Most work is ready at the first look, and then neither a waiter nor a timer is set up.
+    // Most work is ready at the first poll, which then registers neither a waiter nor a timer.
     poll_fn(|task| {
         if cancellation.is_cancelled() {
             return Poll::Ready(Err(WaitError::Cancelled));

@@ -1,4 +1,4 @@
-//! What a client says came of a call that it ran.
+//! Results that clients deliver for calls of their own tools.
 
 use std::sync::Arc;
 
@@ -17,56 +17,56 @@ use crate::scope::Scope;
 use crate::tool::{ClientTool, ToolError, ToolOutput};
 use crate::toolroom::Toolroom;
 
-/// What is larger is not taken.
+/// Most bytes of a delivered result.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// The result, or why there is none, in the client's words.
+/// The result, or the client's error.
 pub(super) type Delivered = Result<Value, String>;
 
-/// What a client brings for a call that it was to run.
+/// A client's result for a call of its tool.
 #[derive(Debug, Clone)]
 pub struct Delivery {
     /// The call.
     pub call: CallId,
-    /// Whose client it is: only whoever made the call can deliver for it.
+    /// The client's scope: only the caller of the call can deliver for it.
     pub scope: Scope,
-    /// The result, or what went wrong, in words a model may read.
+    /// The result, or an error that a model may read.
     pub outcome: Result<Value, String>,
-    /// What the agent may use that made the call, as it is now.
+    /// The tools that the calling agent may use now.
     pub choice: Option<Arc<ToolChoice>>,
 }
 
 impl Delivery {
-    /// This came of the call of that id.
+    /// A delivery for the call of that id.
     #[must_use]
     pub fn new(call: CallId, scope: Scope, outcome: Result<Value, String>) -> Self {
         Self { call, scope, outcome, choice: None }
     }
 }
 
-/// Why nothing was taken. Nothing has changed then.
+/// Why a result was refused. Nothing has changed then.
 #[derive(Debug, thiserror::Error)]
 pub enum DeliverError {
-    /// Nothing was handed to this client under that id.
-    #[error("no call was handed to a client under `{0}`")]
+    /// No such call waits for this client.
+    #[error("no call `{0}` waits for this client")]
     NotHanded(CallId),
-    /// A person has to be asked first, and has not answered.
-    #[error("`{call}` waits for the yes of the {}; what a client does before that does not count", by.as_str())]
+    /// The call still waits for an approval.
+    #[error("`{call}` waits for approval by the {}; no result is accepted before that", by.as_str())]
     NotApproved {
         /// The call.
         call: CallId,
         /// Who has to answer.
         by: Answerer,
     },
-    /// A result was delivered before, or the call was given up. To send it again is no mistake.
-    #[error("`{call}` is {status} already; what is delivered now changes nothing")]
+    /// The call has ended: a result was delivered before, or it was cancelled. Sending a result twice is harmless.
+    #[error("`{call}` is {status} already; the result was not used")]
     Over {
         /// The call.
         call: CallId,
         /// How it stands.
         status: CallStatus,
     },
-    /// The call can no longer be gone on with.
+    /// The call cannot be resumed.
     #[error(transparent)]
     Resume(ResumeError),
     /// The call could not be read or written.
@@ -87,25 +87,25 @@ impl From<ResumeError> for DeliverError {
 }
 
 impl Toolroom {
-    /// Takes what a client says came of a call that it ran. The call goes through every station with it: what was
-    /// forbidden meanwhile is denied, limits hold, secrets are hidden, a long result is shortened. Nothing runs here.
+    /// Takes a client's result. The call passes every station with it: rules and limits hold, secrets are redacted, a long
+    /// result is shortened. No tool runs.
     ///
     /// # Errors
-    /// When nothing was handed to this client, a person has to be asked first, or a result was delivered before.
+    /// When no such call waits for this client, an approval is missing, or a result was delivered before.
     pub async fn deliver(&self, delivery: Delivery) -> Result<CallReport, DeliverError> {
         let Delivery { call, scope, outcome, choice } = delivery;
-        let question = self.handed(&scope, &call).await?;
+        let question = self.client_question(&scope, &call).await?;
         if question.record.status.is_final() {
             return Err(DeliverError::Over { call, status: question.record.status });
         }
         if question.state == QuestionState::Waiting && !question.is_late(self.clock.now()) {
-            self.sign(&question).await?;
+            self.grant(&question).await?;
         }
         let mut resume = ResumeRequest::new(call.clone(), scope.clone());
         resume.choice = choice;
-        let report = self.go_on(resume, Some(outcome)).await?;
+        let report = self.resume_with(resume, Some(outcome)).await?;
         match &report.outcome {
-            // Of two who deliver at once one comes second.
+            // Another delivery was faster.
             Outcome::Denied(denial) if denial.rule == SPENT_RULE => {
                 let status = self.journal.call(&scope, &call).await?.map(|record| record.status);
                 Err(DeliverError::Over { call, status: status.unwrap_or(CallStatus::Begun) })
@@ -114,8 +114,8 @@ impl Toolroom {
         }
     }
 
-    /// The question of a call that a client of this very scope has to run.
-    async fn handed(&self, scope: &Scope, call: &CallId) -> Result<Question, DeliverError> {
+    /// The question of a call that a client of exactly this scope has to run.
+    async fn client_question(&self, scope: &Scope, call: &CallId) -> Result<Question, DeliverError> {
         let question = self.approvals.question(scope, call).await?;
         let is_theirs = |question: &Question| {
             ClientTool::has_id(&question.record.tool)
@@ -124,8 +124,8 @@ impl Toolroom {
         question.filter(is_theirs).ok_or_else(|| DeliverError::NotHanded(call.clone()))
     }
 
-    /// Answers what waits for the client. After a crash it may have been answered, and not been used.
-    async fn sign(&self, question: &Question) -> Result<(), DeliverError> {
+    /// Grants a call that waits for the client. After a crash it may have been granted and not used.
+    async fn grant(&self, question: &Question) -> Result<(), DeliverError> {
         let call = question.record.id.clone();
         if question.approval.by != Answerer::Client {
             return Err(DeliverError::NotApproved { call, by: question.approval.by });
@@ -139,7 +139,7 @@ impl Toolroom {
             standing: None,
         };
         match self.ledger.decide(decision).await {
-            // Somebody was quicker; how it stands now is seen when it goes on.
+            // Another delivery was faster; resuming shows the state.
             Ok(()) | Err(DecideError::NotWaiting(_)) => Ok(()),
             Err(DecideError::Ledger(error)) => Err(error.into()),
             Err(
@@ -152,13 +152,13 @@ impl Toolroom {
     }
 }
 
-/// What the station `run` hands on.
+/// The delivered result as the tool's output.
 pub(super) fn output(delivered: Delivered) -> Result<ToolOutput, ToolError> {
     let value = delivered.map_err(ToolError::tool)?;
     let bytes = json_bytes(&value);
     if bytes > MAX_BYTES {
         dismantle(value);
-        let text = format!("the result of the client has {bytes} bytes, at most {MAX_BYTES} are taken");
+        let text = format!("the client's result has {bytes} bytes, the limit is {MAX_BYTES}");
         return Err(ToolError::tool(text));
     }
     Ok(ToolOutput::new(value))

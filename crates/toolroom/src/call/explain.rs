@@ -1,4 +1,4 @@
-//! What a call would come to, without making it.
+//! Explains what would happen to a call, without making it.
 
 use std::sync::Arc;
 
@@ -20,12 +20,12 @@ pub struct Explanation {
     pub arguments: Result<Arguments, ToolError>,
     /// Whether it may run; only known for arguments that fit.
     pub verdict: Option<Result<Verdict, Denial>>,
-    /// Every rule that was tried, if it came so far.
+    /// Every rule that was evaluated, if the call got that far.
     pub trace: Option<Trace>,
 }
 
 impl Explanation {
-    /// What the call counts as.
+    /// The spec that applies to the call.
     #[must_use]
     pub fn spec(&self) -> &ToolSpec {
         let described =

@@ -1,4 +1,4 @@
-//! A panic of a tool stays inside its call.
+//! The panic fence: a panic of a tool stays inside its call.
 
 use std::any::Any;
 use std::future::{Future, ready};
@@ -16,10 +16,10 @@ struct Panic(String);
 
 /// Calls into a tool. A panic becomes an error of kind *crashed*.
 pub(super) fn catch_panic<T>(call: impl FnOnce() -> T) -> Result<T, ToolError> {
-    // What the tool leaves half done is its own: nothing of ours is reachable from the closure but by reference.
+    // The closure reaches our state by shared reference only.
     catch_unwind(AssertUnwindSafe(call)).map_err(|payload| {
         let text = crashed(&*payload);
-        // A payload may panic once more when it is dropped; leaking it is the lesser evil.
+        // Dropping the payload may panic again; then it is leaked.
         drop(catch_unwind(AssertUnwindSafe(|| drop(payload))));
         text
     })
@@ -42,7 +42,7 @@ impl<'a, T> Fenced<'a, T> {
         Self(Some(run))
     }
 
-    /// What there is to poll of a tool that made no future.
+    /// A future for a tool that panicked before it returned one.
     pub(super) fn crashed(crash: ToolError) -> Self
     where
         T: Send + 'a,
@@ -75,7 +75,7 @@ impl<T> Future for Fenced<'_, T> {
 impl<T> Drop for Fenced<'_, T> {
     fn drop(&mut self) {
         if self.drop_run().is_err() {
-            // Without the cause: it is the tool's own text, and nobody has taken secrets out of it.
+            // Without the cause: the tool's text is not redacted.
             tracing::error!("a tool crashed while it was being stopped");
         }
     }

@@ -1,4 +1,4 @@
-//! What was read and sent before a call, and what the call adds to it: the one place where provenance is looked up and kept.
+//! Provenance of calls: looks up what was read and sent before a call, and stores what the call adds.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,18 +19,18 @@ use crate::scope::Scope;
 use crate::tool::{Arguments, ClientTool, Destination, FileTrace, Source, ToolOutput, ToolSpec, Yields};
 use crate::toolroom::Toolroom;
 
-/// The rule of a call that is denied because what was read before it is not known.
+/// The rule of a call that is denied because its provenance cannot be read.
 pub(super) const UNREADABLE_RULE: &str = "provenance.unreadable";
 
-/// What a call is judged by, beside its own facts.
+/// Provenance that a call is judged by.
 #[derive(Debug, Default)]
 pub(super) struct History {
     tracks: Vec<LoadedTrack>,
     /// What was read and sent before the call.
     pub(super) before: Provenance,
-    /// The same as the guard counts it: for this call, what is mildly private may be private.
+    /// The same for the provenance guard, which may count mildly private data as private for this call.
     pub(super) judged: Provenance,
-    /// The conversation, session or caller for which an answer lifts the question of the guard.
+    /// The conversation, session or caller whose question an answer lifts.
     pub(super) origin: Option<Arc<str>>,
     /// Where the call sends something.
     pub(super) destination: Option<Arc<str>>,
@@ -62,7 +62,7 @@ pub(crate) fn adds(room: &Toolroom, spec: &ToolSpec) -> Provenance {
     }
 }
 
-/// What a tool that a run calls by this name adds. One that is gone by now may have done everything.
+/// What a call of the named tool adds. A tool that is gone may have done anything.
 pub(crate) fn adds_of_call(room: &Toolroom, scope: &Scope, tool: &str, arguments: &Arguments) -> Provenance {
     if ClientTool::has_id(tool) {
         return Provenance::from_capabilities(ClientTool::capabilities()).and(Provenance::FROM_CLIENT);
@@ -72,7 +72,7 @@ pub(crate) fn adds_of_call(room: &Toolroom, scope: &Scope, tool: &str, arguments
     spec.map_or(Provenance::from_capabilities(crate::tool::Capabilities::ALL), |spec| adds(room, spec))
 }
 
-/// Reads what the call is judged by. What cannot be read denies.
+/// Loads the provenance the call is judged by. Denies if it cannot be read.
 pub(super) async fn look_back(
     room: &Toolroom,
     entry: &Entry,
@@ -83,13 +83,13 @@ pub(super) async fn look_back(
     let adds = adds(room, spec);
     let is_asked_for = room.policy.looks_at_provenance()
         || call.standing().is_ok_and(|standing| standing.answers.look_at_provenance());
-    // Most calls of a tool that reads and sends nothing need no look.
+    // Tools that read and send nothing rarely need their tracks.
     if adds.is_none() && spec.yields == Yields::AsCapable && !is_asked_for {
         return Ok(());
     }
     let read = Box::pin(read(room, entry, spec, arguments, adds, call)).await;
     let history = read.map_err(|error| {
-        let reason = "what was read before cannot be found out, so nothing is run";
+        let reason = "what was read before is unknown, so nothing is run";
         Denial::by_rule(UNREADABLE_RULE, reason).caused_by(error)
     })?;
     call.request.provenance = history.before;
@@ -110,7 +110,7 @@ async fn read(
     let mut origins = Vec::with_capacity(2);
     for name in tracks_of(&request.scope, request.thread.as_deref(), &request.source) {
         let track = room.track(&name).await?;
-        // A run says itself what was read before each call of one answer, in their order.
+        // A run passes the provenance of each call itself.
         if let Some(track) = track.as_ref().filter(|_| request.run.is_none()) {
             history.before = history.before.and(track.provenance);
         }
@@ -118,10 +118,10 @@ async fn read(
         history.tracks.push(LoadedTrack { name, track });
     }
     history.origin = if request.run.is_some() {
-        // Where the client keeps the conversation, each of its messages is a new conversation to us.
+        // If the client keeps the conversation, each of its messages is a new conversation here.
         origins.pop().flatten()
     } else {
-        // A direct call that names a conversation sends what was read in either: a yes is for both together.
+        // A direct call that names a conversation may send data of both: an approval is for both together.
         origins.into_iter().flatten().reduce(|conversation, source| format!("{conversation} {source}").into())
     };
     history.judged = match spec.id.source() {
@@ -172,8 +172,8 @@ async fn tells_of_user(
     Ok(!values.is_empty() && repeats(&Value::Object(arguments.clone()), values.iter().map(String::as_str)))
 }
 
-/// Keeps what the call has read and sent, before its caller gets the result. `output` is what the tool gave; nothing, if it
-/// failed or has not run here.
+/// Stores the provenance that the call adds, before its caller gets the result. `output` is `None` if the tool failed or did
+/// not run here.
 pub(super) async fn add(
     room: &Toolroom,
     output: Option<&ToolOutput>,
@@ -219,7 +219,7 @@ impl History {
         Ok(())
     }
 
-    /// What a yes to the question of the guard is for: the conversation, session or caller, and the destination.
+    /// What an approval of the provenance question covers.
     pub(super) fn lifts(&self) -> Option<Lift> {
         let (origin, destination) = self.origin.clone().zip(self.destination.clone())?;
         Some(Lift { origin, destination })
@@ -227,7 +227,7 @@ impl History {
 }
 
 impl Toolroom {
-    /// What is known of a conversation, and of the caller where the client keeps the conversation itself.
+    /// The provenance of a conversation, and of the caller if the client keeps the conversation itself.
     pub(crate) async fn provenance_of(
         &self,
         scope: &Scope,
@@ -241,7 +241,7 @@ impl Toolroom {
         Ok(all)
     }
 
-    /// Adds what came into a conversation without a call, such as memories in the prompt.
+    /// Adds provenance to a conversation without a call, such as that of memories in the prompt.
     pub(crate) async fn add_provenance(
         &self,
         scope: &Scope,
@@ -255,7 +255,7 @@ impl Toolroom {
         Ok(())
     }
 
-    /// Counts what a source of direct calls reads of a kept call, as if it had made the call now.
+    /// Adds the provenance of a stored call to a source that reads its row, as if the source had made the call now.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -269,7 +269,7 @@ impl Toolroom {
         let arguments = call.arguments.as_object().unwrap_or(&no_arguments);
         let mut reads = adds_of_call(self, scope, &call.tool, arguments);
         reads.outward = false;
-        // Each memory says under what it was stored. The record does not.
+        // Memories have their own provenance, which the record does not show.
         if reads.mildly_private {
             reads = reads.and(Provenance::UNKNOWN_RESULTS);
         }
@@ -296,6 +296,6 @@ impl Toolroom {
     }
 
     fn max_age(&self, name: &TrackName) -> Option<Duration> {
-        name.ages.then_some(self.direct_calls_count_for)
+        name.expires.then_some(self.direct_calls_count_for)
     }
 }

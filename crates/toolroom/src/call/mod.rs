@@ -50,10 +50,10 @@ use crate::tool::Yields;
 use crate::toolroom::Toolroom;
 
 impl Toolroom {
-    /// Makes a call and reports how it ended. It arrives, and its time begins to count, when this is called. Whatever
-    /// happens, the journal has a row for it: who drops the future, even before it was polled, is a caller who went away.
+    /// Makes a call and reports how it ended. Its time starts when this is called. The journal always gets a row for it: a
+    /// future that is dropped, even before it was polled, counts as a caller that went away.
     pub fn call(&self, request: CallRequest) -> impl Future<Output = CallReport> + Send {
-        // Before anybody waits, so that who waits holds no copy of the request.
+        // Outside the future, so that it holds no copy of the request.
         self.finish(OpenCall::new(self, request))
     }
 
@@ -80,7 +80,7 @@ impl Toolroom {
             // The client already has the arguments, so the call counts as sent.
             Err(Exit::Pending(pending)) => pending.by == Answerer::Client,
             Err(_) => false,
-            // Progress may tell what the tool has read before its result is there.
+            // Progress may reveal what the tool has read before its result does.
             Ok(_) => entry.spec().yields == Yields::AsCapable,
         };
         if counts_now {

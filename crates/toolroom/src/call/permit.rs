@@ -72,7 +72,7 @@ pub(crate) fn described<'a>(entry: &'a Entry, arguments: &Arguments) -> Result<&
     match spec.is_as_strict_as(entry.spec()) {
         true => Ok(spec),
         false => {
-            let reason = "the tool describes the call as less than the tool itself";
+            let reason = "the tool declares less for this call than in its definition";
             Err(Denial::by_rule(JUDGE_RULE, reason))
         }
     }

@@ -1,4 +1,4 @@
-//! How a call ended, and what each reader may see of it.
+//! The outcome of a call, and what each reader may see of it.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -19,7 +19,7 @@ use crate::tool::{ErrorKind, Offer, Origin, RaisedBy, ToolError, causes};
 pub struct Done {
     /// The result, shortened where it was too long. Shared with the journal's row.
     pub value: Arc<Value>,
-    /// A sentence the tool added.
+    /// A message from the tool.
     pub message: Option<String>,
     /// Size before shortening.
     pub chars: usize,
@@ -27,27 +27,27 @@ pub struct Done {
     pub artifact: Option<ArtifactId>,
     /// Whether this one was shortened.
     pub truncated: bool,
-    /// Whether its content may be believed.
+    /// Whether its content is trusted.
     pub origin: Origin,
-    /// What the client of the caller is asked to do.
+    /// Offers to the caller's client.
     pub offers: Vec<Offer>,
 }
 
 /// A call that was not allowed to run.
 #[derive(Debug, Clone)]
 pub struct Denial {
-    /// The rule that said so.
+    /// The rule that denied it.
     pub rule: Cow<'static, str>,
     /// Why, in words a model may read.
     pub reason: String,
-    /// What is switched off, if that is why.
+    /// Why the tool is unavailable, if that is the cause.
     pub off: Option<Unavailable>,
     /// For the operator alone: why a guard could not decide.
     source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 impl Denial {
-    /// A denial as the journal tells it: the rule, and why.
+    /// A denial by a rule, with its reason.
     #[must_use]
     pub fn by_rule(rule: impl Into<Cow<'static, str>>, reason: impl Into<String>) -> Self {
         Self { rule: rule.into(), reason: reason.into(), off: None, source: None }
@@ -138,12 +138,12 @@ impl Outcome {
     }
 }
 
-/// A tool may call its own failure a cancellation; only the kernel's means that the caller stopped the call.
+/// A tool may fail with kind *cancelled*; only the kernel's error means that the caller stopped the call.
 fn is_cancellation(error: &ToolError) -> bool {
     error.raised_by() == RaisedBy::Kernel && error.kind() == ErrorKind::Cancelled
 }
 
-/// What a call came to.
+/// How a call ended.
 #[derive(Debug, Clone)]
 pub struct CallReport {
     /// The call's id in the journal.
@@ -160,7 +160,7 @@ pub struct CallReport {
     pub duration: Duration,
 }
 
-/// The form client code and the bench read: did it work, what came out, is there something to say?
+/// The form for client code and the bench: success, result, message.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClientResult {
     /// Whether the tool returned a result.

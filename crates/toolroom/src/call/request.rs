@@ -1,4 +1,4 @@
-//! What an entrance hands to the kernel.
+//! A call as an entrance requests it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,11 +23,11 @@ pub const MAX_CONTEXT_BYTES: usize = 64 * 1024;
 pub enum GivenArguments {
     /// The text a model wrote. Empty text means no arguments.
     Text(String),
-    /// An object somebody parsed already.
+    /// An object that is parsed already.
     Object(Arguments),
 }
 
-/// A sign of life from a running tool.
+/// Progress of a running tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
     /// What it is doing.
@@ -71,11 +71,11 @@ pub struct CallRequest {
     pub arguments: GivenArguments,
     /// Whose call it is.
     pub scope: Scope,
-    /// Who makes it, as the entrance knows them: the key, for example. Only they may answer it as its caller.
+    /// The caller as the entrance knows it, such as `key:ID`. Only this caller may answer for the call.
     pub caller: Option<Arc<str>>,
     /// Which entrance it came through.
     pub entrance: Arc<str>,
-    /// Where the person sits whom it is for.
+    /// Where the user is.
     pub user_location: UserLocation,
     /// The conversation.
     pub thread: Option<Arc<str>>,
@@ -83,24 +83,24 @@ pub struct CallRequest {
     pub run: Option<Arc<str>>,
     /// The model's own id of the call; with the run it is unique.
     pub model_call: Option<Arc<str>>,
-    /// What the client says about its user and situation. Never trusted for rights.
+    /// The client's context about its user and situation. Never trusted for rights.
     pub context: Map<String, Value>,
     /// The embedder's own facts about the call, for the tool to read.
     pub metadata: Map<String, Value>,
-    /// The tools this call may be about: those of the agent that makes it.
+    /// The tools of the agent that makes the call; any other is refused.
     pub choice: Option<Arc<ToolChoice>>,
-    /// The tool itself, if the client brought it: then `tool` is not looked up, and the result comes with
+    /// The client tool, if it is one: then `tool` is not looked up, and the result comes with
     /// [`Toolroom::deliver`](crate::Toolroom::deliver).
     pub client_tool: Option<Arc<ClientTool>>,
-    /// What was read and sent before, beside what is kept for its conversation and its source.
+    /// Provenance besides that of its conversation and source.
     pub provenance: Provenance,
-    /// Where it comes from, beside its conversation.
+    /// Source of the call, besides its conversation.
     pub source: CallSource,
     /// Overrides the tool's own time limit.
     pub timeout: Option<Duration>,
     /// Stops the call.
     pub cancellation: CancellationToken,
-    /// Where signs of life go.
+    /// Receives progress.
     pub progress: Option<ProgressSink>,
 }
 
@@ -177,28 +177,28 @@ impl CallRequest {
         self
     }
 
-    /// Says whose call it is.
+    /// Sets whose call it is.
     #[must_use]
     pub fn scope(mut self, scope: Scope) -> Self {
         self.scope = scope;
         self
     }
 
-    /// Says which entrance it came through.
+    /// Sets the entrance.
     #[must_use]
     pub fn entrance(mut self, entrance: &str) -> Self {
         self.entrance = entrance.into();
         self
     }
 
-    /// Says where the person sits whom it is for.
+    /// Sets where the user is.
     #[must_use]
     pub const fn user_location(mut self, user_location: UserLocation) -> Self {
         self.user_location = user_location;
         self
     }
 
-    /// Says which conversation and which run in it the call belongs to.
+    /// Sets the conversation and the run in it.
     #[must_use]
     pub fn conversation(mut self, thread: &str, run: Option<&str>) -> Self {
         self.thread = Some(thread.into());
@@ -206,14 +206,14 @@ impl CallRequest {
         self
     }
 
-    /// Says which of a model's calls it is.
+    /// Sets the model's own id of the call.
     #[must_use]
     pub fn model_call(mut self, id: &str) -> Self {
         self.model_call = Some(id.into());
         self
     }
 
-    /// Passes on what the client says about its user and situation.
+    /// Sets the client's context.
     #[must_use]
     pub fn context(mut self, context: Map<String, Value>) -> Self {
         self.context = context;
@@ -234,21 +234,21 @@ impl CallRequest {
         self
     }
 
-    /// Calls a tool that the client brought and runs itself.
+    /// Calls a tool that the client runs itself.
     #[must_use]
     pub fn client_tool(mut self, tool: Arc<ClientTool>) -> Self {
         self.client_tool = Some(tool);
         self
     }
 
-    /// Says where it comes from: what the same source read before counts.
+    /// Sets where it comes from: what the same source read before counts.
     #[must_use]
     pub fn source(mut self, source: CallSource) -> Self {
         self.source = source;
         self
     }
 
-    /// Says what was read and sent before.
+    /// Sets what was read and sent before.
     #[must_use]
     pub fn provenance(mut self, provenance: Provenance) -> Self {
         self.provenance = provenance;
@@ -262,7 +262,7 @@ impl CallRequest {
         self
     }
 
-    /// Sends signs of life there.
+    /// Sets the sink for progress.
     #[must_use]
     pub fn progress(mut self, sink: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         self.progress = Some(Arc::new(sink));
@@ -279,7 +279,7 @@ impl CallRequest {
 
 impl fmt::Debug for CallRequest {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Arguments and context stay out of logs: they may hold what nobody has redacted yet.
+        // Arguments and context stay out of logs: they are not redacted.
         formatter
             .debug_struct("CallRequest")
             .field("tool", &self.tool)

@@ -7,7 +7,7 @@ use super::report::Exit;
 use crate::catalog::{Catalog, Entry};
 use crate::tool::{ErrorKind, ToolError};
 
-/// A name that is no name is shown in part.
+/// Most characters shown of an unknown name.
 const SHOWN_NAME_CHARS: usize = 100;
 
 pub(super) fn tool(catalog: &Catalog, call: &mut OpenCall) -> Result<Arc<Entry>, Exit> {
@@ -16,7 +16,7 @@ pub(super) fn tool(catalog: &Catalog, call: &mut OpenCall) -> Result<Arc<Entry>,
     Ok(entry)
 }
 
-/// Writes down which tool it is.
+/// Records the tool in the row.
 pub(super) fn note(entry: &Entry, call: &mut OpenCall) {
     call.record.tool = entry.spec().id.shared();
     call.record.definition = Some(entry.definition_hash());
@@ -25,7 +25,7 @@ pub(super) fn note(entry: &Entry, call: &mut OpenCall) {
 
 pub(super) fn find(catalog: &Catalog, call: &OpenCall) -> Result<Arc<Entry>, ToolError> {
     if let Some(tool) = &call.request.client_tool {
-        return catalog.brought(tool).map_err(|error| {
+        return catalog.client_entry(tool).map_err(|error| {
             let text = format!("the client's tool `{}` cannot be used", tool.name());
             ToolError::new(ErrorKind::NotFound, text).caused_by(error).by_kernel()
         });

@@ -1,4 +1,4 @@
-//! A parked call, run once somebody has said yes.
+//! Resumes parked calls after an approval or a delivery.
 
 use std::sync::Arc;
 
@@ -20,25 +20,25 @@ use crate::scope::Scope;
 use crate::tool::Effect;
 use crate::toolroom::Toolroom;
 
-/// Which parked call to run, for whom.
+/// Which parked call to resume, for whom.
 #[derive(Clone)]
 pub struct ResumeRequest {
     /// The parked call.
     pub call: CallId,
-    /// Who wants it to run.
+    /// Whose call it is.
     pub scope: Scope,
     /// Stops the call.
     pub cancellation: CancellationToken,
-    /// Where signs of life go.
+    /// Receives progress.
     pub progress: Option<ProgressSink>,
-    /// What the agent may use that goes on with the call, as it is now.
+    /// The tools that the resuming agent may use now.
     pub choice: Option<Arc<ToolChoice>>,
     /// Source of the caller that receives the result; the call's own if absent.
     pub source: Option<CallSource>,
 }
 
 impl ResumeRequest {
-    /// Runs the call of that id.
+    /// Resumes the call of that id.
     #[must_use]
     pub fn new(call: CallId, scope: Scope) -> Self {
         Self {
@@ -52,7 +52,7 @@ impl ResumeRequest {
     }
 }
 
-/// Why there is nothing to run.
+/// Why a call cannot be resumed.
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
     /// No call was ever parked under that id.
@@ -66,9 +66,9 @@ pub enum ResumeError {
         /// How it stands.
         status: CallStatus,
     },
-    /// It began, its process died, and doing it twice could do harm.
+    /// It began, its process died, and repeating it could do harm.
     #[error(
-        "`{call}` began, and nobody knows how it ended; a {effect} is not repeated: check what happened, then make a new call"
+        "`{call}` began and its outcome is unknown; a {effect} is not repeated: check what happened, then make a new call"
     )]
     Unrepeatable {
         /// The call.
@@ -84,11 +84,11 @@ pub enum ResumeError {
         /// The one that takes its place.
         by: CallId,
     },
-    /// The room has no seal, so the request was not kept.
-    #[error("the request of `{0}` is not kept; make the call again")]
+    /// The toolroom has no seal, so the request was not stored.
+    #[error("the request of `{0}` is not stored; make the call again")]
     NotKept(CallId),
-    /// The runtime ended under it.
-    #[error("`{0}` was broken off; see its row in the journal")]
+    /// The runtime shut down while the call ran.
+    #[error("`{0}` was interrupted; see its row in the journal")]
     Broken(CallId),
     /// The request cannot be read.
     #[error(transparent)]
@@ -99,17 +99,17 @@ pub enum ResumeError {
 }
 
 impl Toolroom {
-    /// Runs a call that was parked, through every station. One that nobody has answered is reported as pending
-    /// again, and so is one that its client has to run; one that was refused or came too late is reported as denied.
+    /// Resumes a parked call, through every station. A call without an answer is reported as pending again, and so is one
+    /// that its client has to run; one that was refused or has expired is reported as denied.
     ///
     /// # Errors
-    /// When there is nothing to run.
+    /// When the call cannot be resumed.
     pub async fn resume(&self, resume: ResumeRequest) -> Result<CallReport, ResumeError> {
-        self.go_on(resume, None).await
+        self.resume_with(resume, None).await
     }
 
-    /// The second way through the stations, with what the client brought, if it did.
-    pub(super) async fn go_on(
+    /// Resumes a call, with the client's result if there is one.
+    pub(super) async fn resume_with(
         &self,
         resume: ResumeRequest,
         delivered: Option<Delivered>,
@@ -128,8 +128,8 @@ impl Toolroom {
         request.progress = resume.progress;
         request.choice = resume.choice;
         request.source = resume.source.unwrap_or(request.source);
-        // Between the use of the grant and the call's last row nobody may walk away: on a task of its own the call
-        // ends in order, also when whoever waits for it is gone.
+        // Between the use of the grant and the last row the call must not be dropped: on its own task it ends properly,
+        // even if the caller goes away.
         let _stopped = request.cancellation.clone().drop_guard();
         let resumed = ResumedCall::new(&question, salt, attempt, delivered);
         let call = OpenCall::resumed(self, request, question.record, resumed);
@@ -139,7 +139,7 @@ impl Toolroom {
             .map_err(|_| ResumeError::Broken(resume.call))
     }
 
-    /// Whether the call may begin, or how it stands.
+    /// Whether the call may begin, or the outcome it has already.
     fn attempt(
         &self,
         question: &Question,
@@ -152,7 +152,7 @@ impl Toolroom {
             (QuestionState::Granted, CallStatus::Pending) if !late => Ok(Attempt::First),
             (QuestionState::Used, CallStatus::Unknown) if !late => {
                 let effect = question.record.effect.unwrap_or(Effect::Destructive);
-                // What was delivered is written down once more; the client did it once.
+                // A delivered result may be recorded twice; the client ran the tool once.
                 if !effect.may_repeat() && !is_delivered {
                     return Err(ResumeError::Unrepeatable { call, effect });
                 }
@@ -178,7 +178,7 @@ impl Toolroom {
         })
     }
 
-    /// Tells how a parked call stands; writes down that it has expired, if nobody has yet.
+    /// Reports a parked call that does not run; closes it if it has expired.
     async fn report(&self, question: &Question, outcome: Outcome) -> CallReport {
         let expired = matches!(&outcome, Outcome::Denied(denial) if denial.rule == EXPIRED_RULE);
         if expired && question.record.status == CallStatus::Pending {

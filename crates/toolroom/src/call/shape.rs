@@ -15,15 +15,15 @@ use crate::schema;
 use crate::tool::{Offer, ToolOutput};
 use crate::toolroom::Toolroom;
 
-/// What is larger is not kept: a database row has to stay readable in one piece.
+/// Larger results are not stored: a database row has to stay readable in one piece.
 pub(super) const ARTIFACT_MAX_BYTES: usize = 64 * 1024 * 1024;
 
-/// Its files are kept already.
+/// Shapes the output; its attachments are stored already.
 pub(super) fn result(room: &Toolroom, entry: &Entry, output: ToolOutput, call: &mut OpenCall) -> Done {
     let ToolOutput { mut value, message, offers, .. } = output;
-    let offers = tellable(offers, call);
+    let offers = redacted_offers(offers, call);
     let message = message.map(|message| call.presentable(&message).unwrap_or(message));
-    let caps = Caps::of(entry, call);
+    let caps = Caps::for_call(entry, call);
     let origin = entry.spec().origin();
     let readable = schema::bounds(&value).is_ok();
     call.redact(&mut value);
@@ -32,8 +32,8 @@ pub(super) fn result(room: &Toolroom, entry: &Entry, output: ToolOutput, call: &
         let value = Arc::new(value);
         return Done { value, message, chars, artifact: None, truncated: false, origin, offers };
     }
-    // What no reader of JSON can follow is not kept either.
-    let whole = if readable { keep(room, &value, call) } else { None };
+    // Too deeply nested JSON is not stored either.
+    let whole = if readable { artifact_of(room, &value, call) } else { None };
     let artifact = whole.as_ref().map(|whole| whole.id.clone());
     call.artifacts.extend(whole);
     let short = match caps.shorten(&value, artifact.as_ref().map(ArtifactId::as_str)) {
@@ -46,8 +46,8 @@ pub(super) fn result(room: &Toolroom, entry: &Entry, output: ToolOutput, call: &
     Done { value: Arc::new(short), message, chars, artifact, truncated: true, origin, offers }
 }
 
-/// What is offered, without secrets. A file that is not kept cannot be.
-fn tellable(mut offers: Vec<Offer>, call: &OpenCall) -> Vec<Offer> {
+/// The offers without secrets. Files that were not stored are dropped.
+fn redacted_offers(mut offers: Vec<Offer>, call: &OpenCall) -> Vec<Offer> {
     offers.retain_mut(|offer| {
         offer.rewrite(|text| call.presentable(text));
         let Some(file) = offer.file_mut() else { return true };
@@ -65,9 +65,9 @@ struct Caps {
 }
 
 impl Caps {
-    fn of(entry: &Entry, call: &OpenCall) -> Self {
+    fn for_call(entry: &Entry, call: &OpenCall) -> Self {
         let (whole, spec) = (entry.limits().result_cap.max(MIN_CAP), entry.spec());
-        // Runs are those of models.
+        // Only agents make calls in a run.
         match call.request.run.as_ref().and(spec.model_cap) {
             Some(cap) => Self { whole: whole.min(cap.max(MIN_CAP)), text: usize::MAX },
             None => Self { whole, text: spec.text_cap.unwrap_or(usize::MAX) },
@@ -88,7 +88,7 @@ impl Caps {
     }
 }
 
-fn keep(room: &Toolroom, value: &Value, call: &OpenCall) -> Option<Artifact> {
+fn artifact_of(room: &Toolroom, value: &Value, call: &OpenCall) -> Option<Artifact> {
     let (media_type, bytes) = match value {
         Value::String(text) => (Artifact::TEXT, text.clone().into_bytes()),
         _ => (Artifact::JSON, value.to_string().into_bytes()),

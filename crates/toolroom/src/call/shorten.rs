@@ -14,8 +14,8 @@ pub(crate) const MIN_CAP: usize = 2 * LEAST;
 /// its numbers have 20 digits.
 const LEAST: usize = 100;
 
-/// What a large child should at least get. Where not all children can have it, fewer are kept: many stumps tell a
-/// model less than some readable pieces.
+/// The least size of a large child. If not all children can have it, fewer are kept: a few readable pieces are more useful
+/// to a model than many stumps.
 const USEFUL: usize = 400;
 
 /// In a small container the useful size gives way, so that about this many children are still seen.
@@ -160,10 +160,10 @@ impl<'a> Shortening<'a> {
         let floor = (budget / FEW).clamp(LEAST, USEFUL);
         // Two brackets, less the comma that the first child does not have.
         let mut room = budget.saturating_sub(1);
-        let mut ends = Ends::of(all.clone(), room, floor, levels - 1);
+        let mut ends = Ends::select(all.clone(), room, floor, levels - 1);
         if ends.len() < total {
             room = room.saturating_sub(frame(marker_key) + 2 + marker_cost(total, unit));
-            ends = Ends::of(all, room, floor, levels - 1);
+            ends = Ends::select(all, room, floor, levels - 1);
         }
 
         let left_out = total - ends.len();
@@ -218,7 +218,7 @@ impl<'a> Shortening<'a> {
 
 impl<'a> Ends<'a> {
     /// Takes children from the end that has less so far, while each can have `floor` or stay whole within `room`.
-    fn of<I>(mut all: I, room: usize, floor: usize, levels: usize) -> Self
+    fn select<I>(mut all: I, room: usize, floor: usize, levels: usize) -> Self
     where
         I: DoubleEndedIterator<Item = (Option<&'a str>, &'a Value)>,
     {

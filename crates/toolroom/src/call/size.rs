@@ -2,8 +2,8 @@
 
 use serde_json::{Number, Value};
 
-/// Room for the values of most objects, so that it is asked for once.
-const WAITING: usize = 32;
+/// Initial capacity of the traversal stack, enough for most objects.
+const STACK_CAPACITY: usize = 32;
 
 /// The size a model reads: a string counts its own characters, anything else those of its compact JSON.
 pub(crate) fn size_chars(value: &Value) -> usize {
@@ -72,7 +72,7 @@ fn within(value: &Value, limit: usize, levels: usize, quoted: impl Fn(&str) -> u
     // A character has at most four bytes: so much text is too large without being read.
     let text_cost = |text: &str| (text.len() / 4 <= limit).then(|| quoted(text));
     let mut cost = 0_usize;
-    let mut waiting = Vec::with_capacity(WAITING);
+    let mut waiting = Vec::with_capacity(STACK_CAPACITY);
     waiting.push((value, levels));
     while let Some((value, levels)) = waiting.pop() {
         cost += match value {

@@ -28,14 +28,14 @@ pub(super) fn fitting(entry: &Entry, call: &mut OpenCall) -> Result<Arguments, T
     }
 }
 
-/// A message quotes what it is about, and a quotation may be a part of a secret, which nobody would recognise. So what
-/// holds a secret is read once more without it, and the message is about that.
+/// An error may quote a part of a secret, which redaction would not recognise. So arguments with a secret are parsed again
+/// after redaction, and the error is about those.
 fn without_excerpt(error: ToolError, call: &OpenCall) -> ToolError {
     let GivenArguments::Text(text) = &call.request.arguments else { return error };
     match call.redacted(text).map(|hidden| schema::parse_object(&hidden)) {
         None => error,
         Some(Err(other)) => refused(&other),
-        Some(Ok(_)) => untold(),
+        Some(Ok(_)) => withheld(),
     }
 }
 
@@ -49,23 +49,23 @@ fn without_values(entry: &Entry, value: Value, error: ToolError, call: &OpenCall
         return error;
     }
     let bytes = json_bytes(&hidden);
-    check(entry, &hidden, bytes).err().unwrap_or_else(untold)
+    check(entry, &hidden, bytes).err().unwrap_or_else(withheld)
 }
 
-fn untold() -> ToolError {
-    let text = "invalid arguments; what is wrong is not told, because they hold a secret";
+fn withheld() -> ToolError {
+    let text = "invalid arguments; details are withheld, as the arguments contain a secret";
     ToolError::new(ErrorKind::InvalidArguments, text).by_kernel()
 }
 
-/// From what was sent to what the tool would get.
+/// Parses and completes the arguments.
 fn prepare(entry: &Entry, request: &mut CallRequest) -> Result<Arguments, ToolError> {
     check_context(request)?;
     Ok(entry.completed(parse(&mut request.arguments)?))
 }
 
 impl Entry {
-    /// Arguments as the tool would get them: what is absent filled in, and whole numbers written as such. A call that was
-    /// asked for in another way is the same call if these are the same.
+    /// Arguments as the tool would get them: with defaults, and whole numbers as integers. Calls with equal completed
+    /// arguments are the same call.
     #[must_use]
     pub fn completed(&self, arguments: Arguments) -> Arguments {
         let mut arguments = filled(self, arguments);
@@ -74,8 +74,7 @@ impl Entry {
     }
 }
 
-/// To JSON Schema `20.0` is a whole number, to most programs it is none: whole numbers are written as such, up to where
-/// every one of them can be.
+/// JSON Schema counts `20.0` as an integer, most programs do not: whole numbers are converted, as far as `f64` is exact.
 fn write_whole(value: &mut Value) {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match value {
@@ -92,7 +91,7 @@ fn write_whole(value: &mut Value) {
     }
 }
 
-/// Takes the arguments out of the request. What is no JSON object stays in it as text, for the journal.
+/// Takes the arguments out of the request. Invalid ones stay in it as text, for the journal.
 fn parse(given: &mut GivenArguments) -> Result<Arguments, ToolError> {
     match given {
         GivenArguments::Object(arguments) => within_depth(std::mem::take(arguments)).map_err(|error| {
@@ -107,7 +106,7 @@ fn parse(given: &mut GivenArguments) -> Result<Arguments, ToolError> {
     }
 }
 
-/// What somebody else parsed keeps to the same depth as text, before anything walks it.
+/// Parsed arguments keep to the same depth as text, before anything traverses them.
 pub(super) fn within_depth(arguments: Arguments) -> Result<Arguments, ArgumentTextError> {
     let value = Value::Object(arguments);
     if let Err(error) = schema::bounds(&value) {
@@ -120,7 +119,7 @@ pub(super) fn within_depth(arguments: Arguments) -> Result<Arguments, ArgumentTe
     }
 }
 
-/// What the client says about itself comes from outside as well.
+/// The client's context has the same bounds as arguments.
 fn check_context(request: &mut CallRequest) -> Result<(), ToolError> {
     if request.context.is_empty() {
         return Ok(());
@@ -132,7 +131,7 @@ fn check_context(request: &mut CallRequest) -> Result<(), ToolError> {
         request.context = context;
     }
     if bytes > MAX_CONTEXT_BYTES {
-        let text = format!("the context has {bytes} bytes, at most {MAX_CONTEXT_BYTES} are taken");
+        let text = format!("the context has {bytes} bytes, the limit is {MAX_CONTEXT_BYTES}");
         return Err(ToolError::new(ErrorKind::InvalidArguments, text).by_kernel());
     }
     Ok(())
@@ -165,19 +164,19 @@ fn check(entry: &Entry, value: &Value, bytes: usize) -> Result<(), ToolError> {
 }
 
 fn refusal(problems: &[Problem]) -> ToolError {
-    let mut told: Vec<String> = Vec::new();
+    let mut messages: Vec<String> = Vec::new();
     for problem in problems.iter().map(ToString::to_string) {
-        // More than a caller can mend at once; the schema's own list has one entry beyond, which says so.
-        if told.len() > MAX_PROBLEMS {
-            told.push("and more, listed once these are fixed".to_owned());
+        // The schema's own list has one more entry, which says that there are more.
+        if messages.len() > MAX_PROBLEMS {
+            messages.push("and more, listed once these are fixed".to_owned());
             break;
         }
         // Several parts of a schema may find the same fault.
-        if !told.contains(&problem) {
-            told.push(problem);
+        if !messages.contains(&problem) {
+            messages.push(problem);
         }
     }
-    let text = told.join("; ");
+    let text = messages.join("; ");
     ToolError::new(ErrorKind::InvalidArguments, format!("invalid arguments: {text}")).by_kernel()
 }
 

@@ -12,14 +12,14 @@ use crate::nearest::quoted;
 use crate::scope::ProjectId;
 use crate::tool::{ToolId, ToolSpec};
 
-/// A switch that tools can hang on.
+/// A switch for several tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Feature {
     /// Its name.
     pub name: &'static str,
     /// What is behind it, for people.
     pub description: &'static str,
-    /// Whether it is on until somebody switches it off.
+    /// Whether it is on by default.
     pub on_by_default: bool,
 }
 
@@ -61,12 +61,12 @@ pub enum Unavailable {
         /// The name to switch on.
         name: String,
     },
-    /// The feature it hangs on is off.
+    /// Its feature is off.
     Feature {
         /// The feature to switch on.
         name: String,
     },
-    /// The client did not send what it needs to know.
+    /// The client's context lacks keys the tool needs.
     Context {
         /// The missing keys.
         missing: Vec<String>,
@@ -90,7 +90,7 @@ impl fmt::Display for Unavailable {
         match self {
             Self::Tool { name } => write!(formatter, "`{name}` is switched off"),
             Self::Feature { name } => write!(formatter, "the feature `{name}` is switched off"),
-            Self::Context { missing } => write!(formatter, "the context lacks {}", quoted(missing)),
+            Self::Context { missing } => write!(formatter, "the context is missing {}", quoted(missing)),
         }
     }
 }
@@ -112,7 +112,7 @@ pub struct ToggleError {
 }
 
 impl Entry {
-    /// The name under which this tool's toggle is kept, if it has one.
+    /// The name of this tool's toggle, if it has one.
     pub fn toggle(&self) -> Result<&str, ToggleError> {
         let spec = self.spec();
         match &spec.enablement.feature {
@@ -148,7 +148,7 @@ impl Catalog {
         if missing.is_empty() { Ok(()) } else { Err(Unavailable::Context { missing }) }
     }
 
-    /// Every tool of a project, by id. What a client would have to send along is no matter of settings.
+    /// Every tool of a project, by id. Missing context does not count: it depends on the client.
     #[must_use]
     pub fn tool_lines(&self, project: &ProjectId, switches: &Switches, language: &str) -> Vec<ToolLine> {
         let show = |entry: &Entry| {
@@ -171,7 +171,7 @@ impl Catalog {
     }
 }
 
-/// A key that was sent as `null` or as an empty text says nothing.
+/// A key with `null` or an empty text counts as absent.
 fn is_absent(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null) => true,

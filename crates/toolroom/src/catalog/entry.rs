@@ -11,8 +11,8 @@ use crate::schema::{PatternRule, Schema, SchemaError};
 use crate::scope::ProjectId;
 use crate::tool::{IdError, Pool, Tool, ToolId, ToolSpec};
 
-/// Threads one tool may hold unless it says otherwise: a tool that hangs must not take them all.
-const BLOCKING_PLACES: usize = 64;
+/// Default concurrency of a blocking tool: a tool that hangs must not take all threads.
+const BLOCKING_CONCURRENCY: usize = 64;
 
 /// A registered tool with what the call path needs beside it. Shared, never changed: a new definition is a new
 /// entry.
@@ -21,9 +21,9 @@ pub struct Entry {
     pub(crate) schema: Schema,
     /// The project that owns it; `None` for a tool of every project.
     pub(crate) project: Option<ProjectId>,
-    /// Free concurrency, for a tool that limits how many of its calls run at a time.
+    /// For a tool that limits how many of its calls run at a time.
     pub(crate) concurrency: Option<Arc<ConcurrencyLimit>>,
-    /// The tool's own limits, with what the operator made of them.
+    /// The tool's own limits, changed by the operator's rules.
     limits: ToolLimits,
     /// Top-level parameters that have a default.
     pub(crate) defaults: Vec<(String, Value)>,
@@ -37,14 +37,14 @@ impl Entry {
         limits: &[LimitRule],
     ) -> Result<Self, RegisterError> {
         let spec = tool.spec();
-        let patterns = if spec.is_written_elsewhere() { PatternRule::Relax } else { PatternRule::Refuse };
+        let patterns = if spec.is_external() { PatternRule::Relax } else { PatternRule::Refuse };
         let bad = |source| RegisterError::Schema { id: spec.id.clone(), source };
         let schema = Schema::new(Arc::clone(&spec.parameters), patterns).map_err(bad)?;
         if spec.enablement.feature_only && spec.enablement.feature.is_none() {
             return Err(RegisterError::NoFeature(spec.id.clone()));
         }
-        let blocking = (spec.pool == Pool::Blocking).then_some(BLOCKING_PLACES);
-        let limits = ToolLimits::of(spec, limits);
+        let blocking = (spec.pool == Pool::Blocking).then_some(BLOCKING_CONCURRENCY);
+        let limits = ToolLimits::new(spec, limits);
         let concurrency = match limits.concurrency.or(blocking) {
             Some(count) => {
                 let concurrency = ConcurrencyLimit::new(count)
@@ -54,7 +54,7 @@ impl Entry {
             None => None,
         };
         for alias in &spec.aliases {
-            // An alias is a bare name: with a colon it could pass for somebody else's id.
+            // An alias is a bare name: with a colon it could pass for another tool's id.
             ToolId::parse(&format!("alias:{alias}"))?;
         }
         let properties = spec.parameters.get("properties").and_then(Value::as_object).into_iter().flatten();
@@ -122,10 +122,10 @@ impl fmt::Debug for Entry {
     }
 }
 
-/// Why a tool was not taken into the catalog.
+/// Why a tool was not registered.
 #[derive(Debug, thiserror::Error)]
 pub enum RegisterError {
-    /// The id is none.
+    /// The id is invalid.
     #[error(transparent)]
     Id(#[from] IdError),
     /// Another tool has that id or alias already.
@@ -134,31 +134,31 @@ pub enum RegisterError {
         /// The id or alias.
         id: String,
     },
-    /// The parameters are no JSON Schema of an object.
-    #[error("the parameters of `{id}` are no usable JSON Schema")]
+    /// The parameters are not a JSON Schema of an object.
+    #[error("the parameters of `{id}` are not a valid JSON Schema")]
     Schema {
         /// The tool.
         id: ToolId,
         /// What is wrong with them.
         source: SchemaError,
     },
-    /// Tools of clients come with a run and go with it.
-    #[error("`{0}` has the id of a tool that a client brings and runs; give it another source")]
+    /// The ids of client tools are reserved.
+    #[error("the id `{0}` is reserved for tools of clients; give the tool another source")]
     OfClient(ToolId),
-    /// The tool hangs on a feature nobody declared.
-    #[error("`{id}` needs the feature `{feature}`, which nobody declared; add it to the catalog first")]
+    /// The tool needs a feature that is not declared.
+    #[error("`{id}` needs the feature `{feature}`, which is not declared; add it to the catalog first")]
     UnknownFeature {
         /// The tool.
         id: ToolId,
         /// The feature.
         feature: String,
     },
-    /// No call of it could ever run, or more than there can be.
+    /// The concurrency is zero or too large.
     #[error(
-        "the concurrency of `{0}` has to be at least 1 and no more than there can be; leave it out for no limit"
+        "the concurrency of `{0}` must be at least 1 and not exceed the semaphore's maximum; leave it out for no limit"
     )]
     Concurrency(ToolId),
-    /// The tool has no switch at all.
-    #[error("`{0}` is switched by its feature only, but names none")]
+    /// The tool has no switch.
+    #[error("`{0}` is switched by its feature only, but names no feature")]
     NoFeature(ToolId),
 }

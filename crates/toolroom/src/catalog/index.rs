@@ -19,32 +19,32 @@ pub struct Catalog {
 
 #[derive(Debug, Default, Clone)]
 struct Index {
-    /// By id, so that listings and offers come out sorted; per id one entry for everybody, or one per project.
+    /// Sorted by id, for listings and offers; per id one entry for all projects, or one per project.
     tools: BTreeMap<String, Vec<Arc<Entry>>>,
-    /// Aliases, to the tools that answer to them: at most one for everybody and one per project.
+    /// Tools by alias: at most one for all projects and one per project.
     aliases: HashMap<String, Vec<Arc<Entry>>>,
-    /// Bare names, to the ids that have them.
+    /// Ids by bare name.
     bare: HashMap<String, Vec<String>>,
     features: BTreeMap<&'static str, Feature>,
-    /// Of each project, sources and what is to be said of tools they should have.
+    /// By project and source, why tools of the source may be missing.
     absences: BTreeMap<ProjectId, BTreeMap<String, String>>,
-    /// How often something has changed.
+    /// Counts changes.
     generation: u64,
 }
 
-/// No tool answers to that name, or several do.
+/// No tool has that name, or several have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotFound {
-    /// Ids that all answer to the bare name; empty when none does.
+    /// Ids with that bare name; empty when there is none.
     pub candidates: Vec<String>,
-    /// Names that look alike.
+    /// Similar names.
     pub nearest: Vec<String>,
     /// Why it may be missing, where its source is known: see [`Catalog::explain_absences`].
     pub why: Option<String>,
 }
 
 impl NotFound {
-    /// What to try instead, if anything comes to mind.
+    /// A suggestion what to try instead.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         let alike = match (self.candidates.is_empty(), self.nearest.is_empty()) {
@@ -75,17 +75,17 @@ impl Catalog {
         Self { limits, ..Self::default() }
     }
 
-    /// Declares a feature of the embedder's own, before the tools that hang on it.
+    /// Declares a feature of the embedder, before the tools that need it.
     pub fn declare(&self, feature: Feature) {
         self.write(|index| index.features.insert(feature.name, feature));
     }
 
-    /// Takes a tool for every project.
+    /// Registers a tool for every project.
     pub fn register(&self, tool: impl Tool + 'static) -> Result<(), RegisterError> {
         self.register_all(None, vec![Arc::new(tool)])
     }
 
-    /// Takes several tools, all or none: for every project, or for one.
+    /// Registers several tools, all or none: for every project, or for one.
     pub fn register_all(
         &self,
         project: Option<&ProjectId>,
@@ -124,32 +124,32 @@ impl Catalog {
         tools.into_iter().map(entry).collect()
     }
 
-    /// A tool that a client brought, with the operator's limits. It is not registered: it belongs to one run.
+    /// The entry of a client tool, with the operator's limits. It is not registered: it belongs to one run.
     ///
     /// # Errors
     /// When its parameters are no usable schema.
-    pub(crate) fn brought(&self, tool: &Arc<ClientTool>) -> Result<Arc<Entry>, RegisterError> {
+    pub(crate) fn client_entry(&self, tool: &Arc<ClientTool>) -> Result<Arc<Entry>, RegisterError> {
         Entry::new(Arc::clone(tool) as Arc<dyn Tool>, None, &self.limits).map(Arc::new)
     }
 
-    /// Takes out every tool whose id starts with `source:`, for every project or for one. Running calls keep
+    /// Removes every tool whose id starts with `source:`, for every project or for one. Running calls keep
     /// the definition they started with.
     pub fn unregister(&self, project: Option<&ProjectId>, source: &str) {
         self.write(|index| index.remove_source(project, source));
     }
 
-    /// What is said to whoever of a project names a tool that is not there, by its source: that of `mcp:files:read` is
-    /// `mcp:files`. Takes the place of whatever was to be said before.
+    /// Sets the explanations for missing tools of a project, by source: that of `mcp:files:read` is `mcp:files`. Replaces
+    /// all earlier ones.
     pub fn explain_absences(&self, project: &ProjectId, reasons: BTreeMap<String, String>) {
         if self.read().absences.get(project) == Some(&reasons) {
             return;
         }
-        // Nobody has to look again at tools because of this.
+        // Does not change the generation: the tools are the same.
         let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
         index.absences.insert(project.clone(), reasons);
     }
 
-    /// Why a tool of that id is not there, where its source is known.
+    /// Why a tool of that id is missing, if its source has an explanation.
     #[must_use]
     pub fn why_absent(&self, project: &ProjectId, id: &str) -> Option<String> {
         self.read().why_absent(project, id)
@@ -161,12 +161,12 @@ impl Catalog {
         if let Some(entry) = index.visible(project, name) {
             return Ok(entry);
         }
-        // An alias counts no more than a bare name: neither may take over what somebody else is called by.
+        // Aliases and bare names have the same rank: neither may take over another tool's name.
         let ids = index.bare.get(name).map_or(&[][..], Vec::as_slice);
         let aliased = index.aliases.get(name).and_then(|entries| visible_to(project, entries));
         let mut found: Vec<Arc<Entry>> = ids.iter().filter_map(|id| index.visible(project, id)).collect();
         found.extend(aliased.filter(|alias| !found.iter().any(|entry| Arc::ptr_eq(entry, alias))));
-        // Nor may a stranger take away what the house calls something by.
+        // Nor may a foreign tool take over the name of one of ours.
         if found.iter().any(|entry| !entry.spec().is_foreign()) {
             found.retain(|entry| !entry.spec().is_foreign());
         }
@@ -193,7 +193,7 @@ impl Catalog {
         index.tools.keys().filter_map(|id| index.visible(project, id)).collect()
     }
 
-    /// Grows whenever tools come or go: whoever has seen one need not look again until there is another.
+    /// Grows with every change of the tools. A listing stays valid while it is the same.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.read().generation
@@ -256,7 +256,7 @@ impl Index {
         Ok(())
     }
 
-    /// Ids and aliases are unique among the tools for everybody, and among those of each project.
+    /// Ids and aliases are unique among the tools for all projects, and among those of each project.
     fn check<'e>(&self, entry: &'e Entry, batch: &mut HashSet<&'e str>) -> Result<(), RegisterError> {
         let spec = entry.spec();
         let taken = |holders: Option<&Vec<Arc<Entry>>>| {
@@ -279,7 +279,7 @@ impl Index {
         }
     }
 
-    /// Calls that still run on the old definition hold places; the new one has the same ones, not as many again.
+    /// Calls that still run on the old definition hold permits; the new definition shares its concurrency limit.
     fn carry_over(&self, entry: &mut Entry) {
         let holders = self.tools.get(entry.spec().id.as_str()).into_iter().flatten();
         let old = holders.filter(|old| {
@@ -308,7 +308,7 @@ impl Index {
     }
 }
 
-/// A project sees its own tool before the one for everybody.
+/// A project's own tool hides the one for all projects.
 fn visible_to(project: &ProjectId, entries: &[Arc<Entry>]) -> Option<Arc<Entry>> {
     let own = entries.iter().find(|entry| entry.project() == Some(project));
     own.or_else(|| entries.iter().find(|entry| entry.project().is_none())).cloned()

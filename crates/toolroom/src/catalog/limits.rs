@@ -43,23 +43,23 @@ pub struct LimitRule {
     pub mode: LimitMode,
 }
 
-/// The limits a registered tool really has: its own, changed by every rule that fits it, in order.
+/// The effective limits of a registered tool: its own, changed by every matching rule, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolLimits {
     /// How often it may be called; all of them hold.
     pub rates: Vec<RateLimit>,
     /// How many calls of it one process runs at a time.
     pub concurrency: Option<usize>,
-    /// How long it may run unless its caller says otherwise.
+    /// How long it may run unless its caller sets another limit.
     pub timeout: Timeout,
-    /// How long it may run whatever its caller says: the operator's limit.
+    /// The operator's limit, which callers cannot exceed.
     pub max_timeout: Option<Duration>,
     /// How many characters of its result a caller gets.
     pub result_cap: usize,
 }
 
 impl ToolLimits {
-    pub(super) fn of(spec: &ToolSpec, rules: &[LimitRule]) -> Self {
+    pub(super) fn new(spec: &ToolSpec, rules: &[LimitRule]) -> Self {
         let mut effective = Self {
             rates: spec.rates.clone(),
             concurrency: spec.concurrency,
@@ -96,8 +96,8 @@ impl ToolLimits {
 
     fn narrow(&mut self, limits: &Limits) {
         self.rates.extend(limits.rates.iter().flatten());
-        if let Some(places) = limits.concurrency {
-            self.concurrency = Some(self.concurrency.map_or(places, |now| now.min(places)));
+        if let Some(limit) = limits.concurrency {
+            self.concurrency = Some(self.concurrency.map_or(limit, |now| now.min(limit)));
         }
         self.result_cap = limits.result_cap.map_or(self.result_cap, |cap| cap.min(self.result_cap));
         if let Some(limit) = limits.timeout {
@@ -177,24 +177,24 @@ mod tests {
             timeout: Some(Duration::from_secs(600)),
             result_cap: Some(1_000_000),
         };
-        let replaced = ToolLimits::of(&spec, &[rule(LimitMode::Replace, wide.clone())]);
+        let replaced = ToolLimits::new(&spec, &[rule(LimitMode::Replace, wide.clone())]);
         assert_eq!(
             (replaced.rates.len(), replaced.concurrency, replaced.result_cap),
             (1, Some(50), 1_000_000)
         );
         assert_eq!(replaced.timeout, Timeout::After(Duration::from_secs(600)));
 
-        let narrowed = ToolLimits::of(&spec, &[rule(LimitMode::Narrow, wide)]);
+        let narrowed = ToolLimits::new(&spec, &[rule(LimitMode::Narrow, wide)]);
         assert_eq!(narrowed.rates, [RateLimit::per_hour(3), RateLimit::per_hour(100)], "both hold");
         assert_eq!((narrowed.concurrency, narrowed.result_cap), (Some(2), spec.result_cap));
         assert_eq!(narrowed.timeout, spec.timeout);
 
         let tight =
             Limits { concurrency: Some(1), timeout: Some(Duration::from_secs(1)), ..Limits::default() };
-        let narrowed = ToolLimits::of(&spec, &[rule(LimitMode::Narrow, tight)]);
+        let narrowed = ToolLimits::new(&spec, &[rule(LimitMode::Narrow, tight)]);
         assert_eq!(narrowed.concurrency, Some(1));
         assert_eq!(narrowed.timeout, Timeout::After(Duration::from_secs(1)));
-        assert_eq!(narrowed.max_timeout, Some(Duration::from_secs(1)), "whatever a caller asks for");
+        assert_eq!(narrowed.max_timeout, Some(Duration::from_secs(1)), "callers cannot exceed it");
     }
 
     #[test]
@@ -213,10 +213,14 @@ mod tests {
             (from_argument, 500, LimitMode::Replace, 500),
         ] {
             let spec = ToolSpec::new("app:t", "").unwrap().timeout(own);
-            let effective = ToolLimits::of(&spec, &[rule(mode, limits(seconds))]);
-            let mut wish = crate::tool::Arguments::new();
-            wish.insert("seconds".to_owned(), 10_000.into());
-            assert_eq!(effective.timeout.limit(&wish), Some(Duration::from_secs(most)), "{seconds} {mode:?}");
+            let effective = ToolLimits::new(&spec, &[rule(mode, limits(seconds))]);
+            let mut arguments = crate::tool::Arguments::new();
+            arguments.insert("seconds".to_owned(), 10_000.into());
+            assert_eq!(
+                effective.timeout.limit(&arguments),
+                Some(Duration::from_secs(most)),
+                "{seconds} {mode:?}"
+            );
         }
     }
 
@@ -224,6 +228,6 @@ mod tests {
     fn limits_of_other_tools_change_nothing() {
         let spec = ToolSpec::new("builtin:t", "").unwrap();
         let limits = Limits { concurrency: Some(1), ..Limits::default() };
-        assert_eq!(ToolLimits::of(&spec, &[rule(LimitMode::Replace, limits)]), ToolLimits::of(&spec, &[]));
+        assert_eq!(ToolLimits::new(&spec, &[rule(LimitMode::Replace, limits)]), ToolLimits::new(&spec, &[]));
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! [`Catalog`] holds the registered tools and finds one by id, alias or unique bare name. Whether a tool is
 //! switched on is decided from its definition and the project's [`Switches`](crate::ledger::Switches) alone;
-//! an [`ToolOffer`] is what a model gets to see, in a stable order, with [`WireNames`]. The catalog does not run
-//! tools, and it stores nothing: tools are registered anew at each start.
+//! a [`ToolOffer`] is what a model gets to see, in a stable order, with [`WireNames`]. The catalog does not run
+//! tools, and it stores nothing: tools are registered at each start.
 
 mod enable;
 mod entry;

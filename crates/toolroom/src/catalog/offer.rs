@@ -1,4 +1,4 @@
-//! What a model gets to see.
+//! The tools offered to a model.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::policy::ToolChoice;
 use crate::scope::ProjectId;
 use crate::tool::{ClientTools, Tool};
 
-/// The only tools a small model that runs on the device is offered, whatever the switches say.
+/// The only tools that are offered to a small model on the device.
 pub const ON_DEVICE_TOOLS: [&str; 8] = [
     "execute_shell_command",
     "get_local_time",
@@ -23,7 +23,7 @@ pub const ON_DEVICE_TOOLS: [&str; 8] = [
     "web_search",
 ];
 
-/// Who is offered the tools.
+/// The kind of model that is offered the tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Audience {
     /// A model that can handle many tools.
@@ -70,27 +70,26 @@ impl Catalog {
 }
 
 impl Catalog {
-    /// An offer with the tools a client brought beside those of the house: for every model, since whoever brings a tool
-    /// to a run means the one that answers. What is switched off or denied to the agent is left out.
-    pub(crate) fn offer_brought(
+    /// Adds client tools to an offer, for every kind of model. Tools that are switched off or denied to the agent are left out.
+    pub(crate) fn with_client_tools(
         &self,
         offer: ToolOffer,
-        brought: &ClientTools,
+        client_tools: &ClientTools,
         switches: &Switches,
         context: &Map<String, Value>,
         choice: &ToolChoice,
     ) -> ToolOffer {
-        if brought.is_empty() {
+        if client_tools.is_empty() {
             return offer;
         }
         let mut tools = offer.tools;
-        for tool in brought.iter().filter(|tool| choice.includes(tool.spec())) {
+        for tool in client_tools.iter().filter(|tool| choice.includes(tool.spec())) {
             if self.check_enabled(tool.spec(), switches, context).is_err() {
                 continue;
             }
-            match self.brought(tool) {
+            match self.client_entry(tool) {
                 Ok(entry) => tools.push(entry),
-                Err(error) => tracing::warn!(tool = %tool.id(), %error, "a client's tool cannot be used"),
+                Err(error) => tracing::warn!(tool = %tool.id(), %error, "a client tool cannot be used"),
             }
         }
         tools.sort_by(|one, other| one.spec().id.cmp(&other.spec().id));

@@ -19,7 +19,7 @@ const SUFFIX_CHARS: usize = 1 + 2 * HASH_BYTES;
 
 /// A two-way table between tool ids and wire names, made for one request.
 ///
-/// A name depends on its id alone, so that a model sees the same name whatever else is offered. The one exception is
+/// A name depends on its id alone, so that a model sees the same name in every offer. The one exception is
 /// an id whose hashed name is already the name of another id in the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WireNames {
@@ -38,7 +38,7 @@ impl WireNames {
                 None => hashed.push(id),
             }
         }
-        // After all plain names, which are never moved: nobody can take one away by a well-chosen id.
+        // After all plain names, which are never changed: no crafted id can take one.
         for id in hashed {
             let mut attempt = 0;
             let mut wire = hashed_name(id, attempt);
@@ -61,8 +61,7 @@ impl WireNames {
         self.by_wire.get(wire).map(String::as_str)
     }
 
-    /// The id that a wire name stands for where it can be read from the name alone; of a name that holds a hash,
-    /// something like it.
+    /// The id of a wire name, decoded from the name alone; approximate for a hashed name.
     #[must_use]
     pub fn read(wire: &str) -> String {
         decode(wire)

@@ -1,4 +1,4 @@
-//! What a conversation is made of.
+//! Conversations and their entries.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl ConversationId {
     }
 }
 
-/// A conversation, without what was said in it.
+/// A conversation, without its entries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Conversation {
     /// The conversation.
@@ -40,19 +40,19 @@ pub struct Conversation {
     pub entries: u64,
     /// When it began.
     pub created_at: Timestamp,
-    /// When something was last said.
+    /// When the last entry was added.
     pub updated_at: Timestamp,
 }
 
-/// One thing in a conversation.
+/// An entry of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Entry")]
 pub struct ConversationEntry {
-    /// Its place, counted from 0.
+    /// Its number, counted from 0.
     pub seq: u64,
     /// The run it belongs to.
     pub run: RunId,
-    /// When it was said.
+    /// When it was added.
     pub at: Timestamp,
     /// What it is.
     pub content: Content,
@@ -62,18 +62,18 @@ pub struct ConversationEntry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Content {
-    /// Something that was said: by the person, the model, or the tools.
+    /// A message of the person, the model, or the tools.
     Message(Arc<Message>),
-    /// What stands for everything before it when the conversation is sent again.
+    /// Replaces all earlier entries in requests to models.
     Summary(Arc<Summary>),
 }
 
-/// What is left of the older part of a conversation.
+/// A summary of the older part of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
-    /// What was said so far; empty where it was dropped without a summary.
+    /// The summary; empty if the older part was dropped without one.
     pub text: String,
-    /// Entries with a smaller place are not sent again.
+    /// Entries with a smaller number are no longer sent.
     pub covers: u64,
     /// Tokens that would have been sent, as estimated.
     pub before: u64,

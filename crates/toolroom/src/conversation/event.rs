@@ -1,4 +1,4 @@
-//! What watchers see of a run.
+//! Events of a run.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::tool::Offer;
 /// An event and its place in the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NumberedEvent {
-    /// Counted from 0 in each run, over all that is told of it.
+    /// Counted from 0 in each run.
     pub seq: u64,
     /// When it happened.
     pub at: Timestamp,
@@ -29,7 +29,7 @@ pub struct NumberedEvent {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum RunEvent {
-    /// The run begins, or goes on after it waited or was broken off.
+    /// The run begins, or is resumed.
     Started {
         /// The run.
         run: RunId,
@@ -37,7 +37,7 @@ pub enum RunEvent {
         conversation: ConversationId,
         /// Who answers.
         agent: AgentId,
-        /// Whether it goes on.
+        /// Whether it is resumed.
         resumed: bool,
     },
     /// A model is asked.
@@ -47,12 +47,12 @@ pub enum RunEvent {
         /// Which time in this run, counted from 1.
         iteration: u32,
     },
-    /// More words of the answer.
+    /// More text of the answer.
     Text {
         /// The next ones.
         text: String,
     },
-    /// More thoughts.
+    /// More reasoning.
     Reasoning {
         /// The next ones.
         text: String,
@@ -62,11 +62,11 @@ pub enum RunEvent {
         /// The tool, or the name the model wrote.
         tool: Arc<str>,
     },
-    /// What was told of this answer does not count: it broke off and is asked for again, or somebody else is asked.
+    /// The answer so far is void: it was interrupted, and the same or another model is asked.
     Void {
         /// Why.
         reason: String,
-        /// Who is asked instead, if somebody else.
+        /// The next model, if another one is asked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<Arc<str>>,
         /// When it is asked again, in milliseconds.
@@ -77,9 +77,9 @@ pub enum RunEvent {
     Answered {
         /// Which one.
         model: Arc<str>,
-        /// What it said, without calls and thoughts.
+        /// Its text, without calls and reasoning.
         text: String,
-        /// The calls it wants.
+        /// The calls it requests.
         calls: Vec<CallNotice>,
         /// What it cost in tokens.
         usage: Usage,
@@ -89,7 +89,7 @@ pub enum RunEvent {
     },
     /// A call is on its way.
     CallBegan(CallNotice),
-    /// A sign of life of a running tool.
+    /// Progress of a running tool.
     CallProgress {
         /// The model's id of the call.
         id: ModelCallId,
@@ -120,7 +120,7 @@ pub enum RunEvent {
         /// How long it took, in microseconds.
         duration_us: u64,
     },
-    /// A call waits for somebody.
+    /// A call waits for an approval.
     Asks {
         /// The model's id of the call.
         id: ModelCallId,
@@ -137,8 +137,8 @@ pub enum RunEvent {
         /// When the answer becomes no.
         expires_at: Timestamp,
     },
-    /// A call waits for the client, which has to run it and to [deliver](crate::Toolroom::deliver) what came of it. With
-    /// which arguments, [`asked`](crate::Toolroom::question_details) says: exactly, and as they are after somebody edited them.
+    /// A call waits for the client, which runs it and [delivers](crate::Toolroom::deliver) the result. The exact arguments,
+    /// after any edits, come from [`question_details`](crate::Toolroom::question_details).
     Handed {
         /// The model's id of the call.
         id: ModelCallId,
@@ -146,7 +146,7 @@ pub enum RunEvent {
         call: CallId,
         /// The tool, `client:NAME`.
         tool: Arc<str>,
-        /// From when on it is too late.
+        /// When the call expires.
         expires_at: Timestamp,
     },
     /// The loop was ended by a guard; one more answer without tools follows.
@@ -156,7 +156,7 @@ pub enum RunEvent {
         /// What it saw.
         reason: String,
     },
-    /// A limit is near, or has cut off an answer. Told once in a run.
+    /// A limit is near, or has cut off an answer. Sent once in a run.
     Warned {
         /// `budget` or `answer`.
         limit: String,
@@ -172,7 +172,7 @@ pub enum RunEvent {
         /// Whether they were summarised; otherwise they were dropped.
         summarised: bool,
     },
-    /// Some calls wait; the run goes on when they are answered.
+    /// Some calls wait; the run continues once they are answered.
     Waiting {
         /// Their rows in the journal.
         calls: Vec<CallId>,
@@ -188,12 +188,12 @@ pub enum RunEvent {
     },
     /// There is no answer.
     Failed(RunFailure),
-    /// Somebody stopped it.
+    /// It was stopped.
     Cancelled,
 }
 
 impl RunEvent {
-    /// Whether it is stored. What flows by in pieces is not: its whole is.
+    /// Whether it is stored. Pieces of an answer are not: the whole answer is.
     #[must_use]
     pub const fn is_structural(&self) -> bool {
         !matches!(
@@ -203,7 +203,7 @@ impl RunEvent {
     }
 }
 
-/// A call as watchers see it.
+/// A call as listeners see it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CallNotice {
     /// The model's id of it.

@@ -1,11 +1,11 @@
-//! Conversations, the runs inside them, and the port through which they are kept.
+//! Conversations, their runs, and the storage port.
 //!
-//! A conversation is a list of [`ConversationEntry`]s that only grows: what was said, and summaries that stand for what is too long
-//! to be sent again. A [`Run`] is what follows from one message: the model is asked, tools are called, until there is an
-//! answer or somebody has to be asked. [`Conversations`] keeps both, cut by transaction like the ledger: a step of a run
-//! commits whole or not at all, so that after the death of the process the next one finds a thread that can go on.
+//! A conversation is a growing list of [`ConversationEntry`]s: messages, and summaries that replace what is too long to be
+//! sent again. A [`Run`] is what follows from one message: the model is asked, tools are called, until there is an
+//! answer or a call waits. [`Conversations`] stores both, cut by transaction like the ledger: a step of a run commits whole
+//! or not at all, so that after a crash the next process finds a thread that it can continue.
 //!
-//! [`RunEvent`]s are what watchers see of a run. This room holds no storage and asks no model.
+//! [`RunEvent`]s are what listeners see of a run.
 
 mod entries;
 mod event;

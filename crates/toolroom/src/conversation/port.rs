@@ -1,4 +1,4 @@
-//! The port through which conversations and runs are kept.
+//! The storage port for conversations and runs.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use crate::scope::Scope;
 pub struct BeginRun {
     /// The run, state [`RunState::Running`].
     pub run: Run,
-    /// The conversation, made if there is none of that id. Its `entries` says where the run goes on; if there are more
-    /// by now, the run does not begin.
+    /// The conversation, created if there is none of that id. If the stored one has more than its `entries` by now, the run
+    /// does not begin.
     pub conversation: Conversation,
-    /// What is said first, in places that follow.
+    /// The first entries, with consecutive numbers.
     pub entries: Vec<ConversationEntry>,
 }
 
@@ -30,9 +30,9 @@ pub struct BeginRun {
 pub struct RunStep {
     /// The run as it stands now.
     pub run: Run,
-    /// What was said, in places that follow.
+    /// New entries, with consecutive numbers.
     pub entries: Vec<ConversationEntry>,
-    /// What watchers were told, structural events only.
+    /// New structural events.
     pub events: Vec<NumberedEvent>,
     /// Tokens that were paid for.
     pub usage: Vec<UsageRow>,
@@ -74,7 +74,7 @@ pub struct PastRequest {
     pub message: Arc<str>,
 }
 
-/// What somebody has spent.
+/// Usage and costs of a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Spent {
     /// The tokens.
@@ -94,11 +94,11 @@ pub struct ConversationFilter {
     pub agent: Option<AgentId>,
     /// Only those whose id ends so.
     pub id_suffix: Option<String>,
-    /// Only those in whose title this text stands, in any case.
+    /// Only those with this text in their title, ignoring case.
     pub title: Option<String>,
-    /// Only those that come behind this one, in which something was last said then.
+    /// Only those after this one, which was last changed at this time.
     pub behind: Option<(Timestamp, ConversationId)>,
-    /// At most this many; 100 when nobody says.
+    /// At most this many; 100 by default.
     pub limit: Option<u32>,
 }
 
@@ -113,11 +113,11 @@ pub struct RunFilter {
     pub id_suffix: Option<String>,
     /// Only those that are older than this one.
     pub before: Option<RunId>,
-    /// At most this many; 100 when nobody says.
+    /// At most this many; 100 by default.
     pub limit: Option<u32>,
 }
 
-/// Knows what was spent.
+/// Reads usage and costs.
 pub trait Spending: Send + Sync {
     /// What was spent in a scope since then; of one conversation, if that is named.
     fn spent<'a>(
@@ -128,18 +128,17 @@ pub trait Spending: Send + Sync {
     ) -> BoxFuture<'a, Result<Spent, LedgerError>>;
 }
 
-/// Keeps conversations and runs. Writes are queued when the method is called, in the order of the calls; the future
+/// Stores conversations and runs. Writes are queued when the method is called, in the order of the calls; the future
 /// resolves once they are committed, so that they survive the death of the process.
 pub trait Conversations: Spending {
-    /// Begins a run and takes it: until it ends, or this process dies, nobody else may. One run at a time is open in a
-    /// conversation.
+    /// Begins a run and claims it until it ends or this process dies. Only one run of a conversation is open at a time.
     fn begin_run(&self, begin: BeginRun) -> BoxFuture<'static, Result<(), BeginRunError>>;
 
     /// Writes a step of a run this process has taken.
     fn step(&self, step: RunStep) -> BoxFuture<'static, Result<(), StepError>>;
 
-    /// Gives back a run this process has taken and cannot go on with: it can be taken as if the process had died. Nobody
-    /// waits for that, so it is only queued. Of a run that is not ours nothing changes.
+    /// Queues the release of a run this process has claimed: it can then be claimed as if the process had died. Does nothing
+    /// for runs of other processes.
     fn release_run(&self, run: &RunId);
 
     /// Takes an open run that waits, or whose process died.
@@ -159,7 +158,7 @@ pub trait Conversations: Spending {
         filter: ConversationFilter,
     ) -> BoxFuture<'a, Result<Vec<Conversation>, LedgerError>>;
 
-    /// What was said in a conversation, from a place on.
+    /// The entries of a conversation, from a number on.
     fn entries<'a>(
         &'a self,
         scope: &'a Scope,
@@ -167,8 +166,7 @@ pub trait Conversations: Spending {
         from: u64,
     ) -> BoxFuture<'a, Result<Vec<ConversationEntry>, LedgerError>>;
 
-    /// Deletes a conversation with its runs, what was told of them, and requests that were learned from it. Says
-    /// whether there was one. The journal of calls and the record of costs stay.
+    /// Deletes a conversation with its runs, their events, and requests learned from it. Returns whether there was one. The journal of calls and the record of costs stay.
     fn delete_conversation(
         &self,
         scope: &Scope,
@@ -199,7 +197,7 @@ pub trait Conversations: Spending {
         })
     }
 
-    /// The structural events of a run, from a place on.
+    /// The structural events of a run, from a number on.
     fn events<'a>(
         &'a self,
         scope: &'a Scope,
@@ -226,11 +224,11 @@ pub enum BeginRunError {
         /// How it stands.
         state: RunState,
     },
-    /// Something was said meanwhile, or the id belongs to somebody else.
+    /// The conversation has new entries, or the id belongs to another scope.
     #[error("the conversation `{0}` has changed meanwhile; read it again")]
     Changed(ConversationId),
     /// A run with that id exists.
-    #[error("there is a run `{0}` already; runs have ids of their own")]
+    #[error("there is a run `{0}` already; use another id")]
     Taken(RunId),
     /// The rows could not be written.
     #[error(transparent)]
@@ -240,11 +238,11 @@ pub enum BeginRunError {
 /// Why a step was not written.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StepError {
-    /// Somebody else has taken, ended or deleted the run, or it was never taken.
-    #[error("`{0}` is no longer ours to go on with")]
+    /// Another process has claimed, ended or deleted the run, or it was never claimed.
+    #[error("another process has taken `{0}` over, or it has ended")]
     Lost(RunId),
-    /// A run of the conversation is at work.
-    #[error("`{run}` is at work in this conversation; cancel it first")]
+    /// A run of the conversation is running.
+    #[error("`{run}` is running in this conversation; cancel it first")]
     Busy {
         /// The run.
         run: RunId,
@@ -254,7 +252,7 @@ pub enum StepError {
     Ledger(#[from] LedgerError),
 }
 
-/// Why a run cannot be gone on with.
+/// Why a run cannot be resumed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum TakeRunError {
     /// There is none of that id.
@@ -268,7 +266,7 @@ pub enum TakeRunError {
         /// How it ended.
         state: RunState,
     },
-    /// Somebody else works on it.
+    /// Another process works on it.
     #[error("`{0}` is being worked on by another process")]
     Busy(RunId),
     /// The row could not be read or written.

@@ -35,11 +35,11 @@ text_id! {
     AgentId
 }
 
-/// Where a run stands.
+/// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
-    /// Somebody works on it, or did until the process died.
+    /// A process works on it, or did until it died.
     Running,
     /// Calls of it wait for an answer.
     Waiting,
@@ -47,7 +47,7 @@ pub enum RunState {
     Done,
     /// There is no answer.
     Failed,
-    /// Somebody stopped it.
+    /// It was stopped.
     Cancelled,
 }
 
@@ -55,7 +55,7 @@ impl RunState {
     /// Every state, in the order of a run's life.
     pub const ALL: [Self; 5] = [Self::Running, Self::Waiting, Self::Done, Self::Failed, Self::Cancelled];
 
-    /// Whether it can go on.
+    /// Whether it can be resumed.
     #[must_use]
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Running | Self::Waiting)
@@ -86,7 +86,7 @@ impl fmt::Display for RunState {
     }
 }
 
-/// What is kept of a run.
+/// The record of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// The run.
@@ -98,15 +98,15 @@ pub struct Run {
     pub scope: Scope,
     /// Who answers.
     pub agent: AgentId,
-    /// Who sent the message, where its entrance said so: `key:` and the id of the key, for example.
+    /// The caller who sent the message, if the entrance named one, such as `key:ID`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<Arc<str>>,
     /// Which entrance the message came through.
     pub entrance: Arc<str>,
-    /// Where the person sits whose message it was.
+    /// Where the user is.
     #[serde(rename = "seat", default, skip_serializing_if = "UserLocation::is_remote")]
     pub user_location: UserLocation,
-    /// Where it stands.
+    /// Its state.
     pub state: RunState,
     /// The model that answered last, `vendor/model`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -118,10 +118,10 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "CallSource::is_embedder")]
     #[schemars(skip)]
     pub source: CallSource,
-    /// What the client said about its user and situation. Never trusted for rights.
+    /// The client's context about its user and situation. Never trusted for rights.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub context: Map<String, Value>,
-    /// The tools the client brought, so that a run that goes on still has them.
+    /// The client's tools, for when the run is resumed.
     #[serde(default, skip_serializing_if = "has_none")]
     pub client_tools: ClientTools,
     /// How often the model was asked.
@@ -149,6 +149,6 @@ fn has_none(tools: &ClientTools) -> bool {
 pub struct RunFailure {
     /// A word of a closed list: that of the model's failure, `empty`, `budget`, `no_model`, `interrupted`.
     pub kind: String,
-    /// What to tell people.
+    /// A message for people.
     pub message: String,
 }

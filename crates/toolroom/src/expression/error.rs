@@ -1,4 +1,4 @@
-//! What can be wrong with an expression, where, and what was probably meant.
+//! Errors of expressions, with position and advice.
 
 use std::fmt;
 
@@ -25,13 +25,13 @@ struct Located {
 }
 
 impl ExpressionError {
-    /// What is wrong.
+    /// The problem.
     #[must_use]
     pub fn problem(&self) -> &ExpressionProblem {
         &self.0.problem
     }
 
-    /// Where it is wrong: the character of the expression text, counted from 1.
+    /// The position: the character of the expression text, counted from 1.
     #[must_use]
     pub fn position(&self) -> usize {
         self.0.position
@@ -116,7 +116,7 @@ pub enum ExpressionProblem {
     #[error("the expression takes more than {MAX_STEPS} steps")]
     TooManySteps,
     /// Several expressions share a number of steps, and there are no more.
-    #[error("the steps that all expressions of one judgement share are used up")]
+    #[error("the steps that all expressions of one verdict share are used up")]
     NoStepsLeft,
     #[error("the data is nested too deep to compare or return")]
     DataTooDeep,
@@ -166,7 +166,7 @@ impl ExpressionProblem {
         Self::UnknownName { name: quoted(name), advice }
     }
 
-    /// What to do about it, where that is known.
+    /// The advice, if there is some.
     fn advice(&self) -> Option<String> {
         let fixed = match self {
             Self::UnexpectedCharacter('?' | ':') => "write if(condition, a, b) for a choice",

@@ -12,10 +12,10 @@ pub(super) struct Function {
     pub(super) name: &'static str,
     least: usize,
     most: usize,
-    body: Body,
+    body: FunctionBody,
 }
 
-enum Body {
+enum FunctionBody {
     /// From one float to one float, such as `sin`.
     Real(fn(f64) -> f64),
     /// From two floats to one float, such as `hypot`.
@@ -24,11 +24,11 @@ enum Body {
 }
 
 const fn real(name: &'static str, body: fn(f64) -> f64) -> Function {
-    Function { name, least: 1, most: 1, body: Body::Real(body) }
+    Function { name, least: 1, most: 1, body: FunctionBody::Real(body) }
 }
 
 const fn real_pair(name: &'static str, body: fn(f64, f64) -> f64) -> Function {
-    Function { name, least: 2, most: 2, body: Body::RealPair(body) }
+    Function { name, least: 2, most: 2, body: FunctionBody::RealPair(body) }
 }
 
 const fn general(
@@ -37,10 +37,10 @@ const fn general(
     most: usize,
     body: for<'a, 'b> fn(&mut Arguments<'a, 'b>) -> Answer<'a>,
 ) -> Function {
-    Function { name, least, most, body: Body::General(body) }
+    Function { name, least, most, body: FunctionBody::General(body) }
 }
 
-/// The choice between two values; not in the table, because it evaluates only the branch it takes.
+/// Chooses between two values. Not in the table, because it evaluates only the chosen branch.
 pub(super) const IF: &str = "if";
 
 static FUNCTIONS: &[Function] = &[
@@ -95,7 +95,7 @@ pub(super) fn find(name: &str) -> Option<&'static Function> {
 }
 
 impl Function {
-    /// An error if the function does not take so many arguments.
+    /// Fails if the function does not take this many arguments.
     pub(super) fn accept(&self, found: usize) -> Result<(), Problem> {
         if (self.least..=self.most).contains(&found) {
             return Ok(());
@@ -106,12 +106,12 @@ impl Function {
     pub(super) fn call<'a>(&self, values: Vec<Operand<'a>>, budget: &mut Budget) -> Answer<'a> {
         let mut arguments = Arguments::new(self.name, values, budget);
         match self.body {
-            Body::General(body) => body(&mut arguments),
-            Body::Real(body) => {
+            FunctionBody::General(body) => body(&mut arguments),
+            FunctionBody::Real(body) => {
                 let x = arguments.number()?;
                 arguments.finite(body(x.float()), &[x])
             }
-            Body::RealPair(body) => {
+            FunctionBody::RealPair(body) => {
                 let (x, y) = (arguments.number()?, arguments.number()?);
                 arguments.finite(body(x.float(), y.float()), &[x, y])
             }

@@ -3,8 +3,8 @@
 use super::error::{ExpressionError, ExpressionProblem as Problem};
 use super::limits::MAX_EXPRESSION_CHARACTERS;
 
-/// Longest piece of the expression that a message quotes. Long enough for a key to be quoted whole: a part of one would
-/// not be recognised, and hidden, by those who pass the message on.
+/// Longest part of the expression that a message quotes. Long enough for a whole key, because redaction would not
+/// recognise a part of one.
 const MAX_QUOTED_CHARACTERS: usize = 200;
 
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use super::error::ExpressionProblem;
 
-/// Longest expression text in characters; rules and sums of people and models stay far below it.
+/// Longest expression text in characters.
 pub const MAX_EXPRESSION_CHARACTERS: usize = 10_000;
 
 /// Most parentheses, calls, lists, indexes and pending operators that may be open around one value.
@@ -25,11 +25,11 @@ const BYTES_PER_STEP: usize = 128;
 /// Deepest JSON that is compared or returned; JSON read from text is at most 128 deep.
 pub(super) const MAX_DATA_DEPTH: usize = 128;
 
-/// What is left to spend of one evaluation.
+/// The remaining budget of one evaluation.
 #[derive(Debug)]
 pub(super) struct Budget {
     steps: usize,
-    /// What is wrong when more is spent.
+    /// The error if more is spent.
     overspent: ExpressionProblem,
 }
 
@@ -47,7 +47,7 @@ impl Budget {
         }
     }
 
-    /// What is left of the steps that evaluations share, after this one began with `left`.
+    /// The steps left for the other evaluations, after this one began with `left`.
     pub(super) fn left_of(&self, left: usize) -> usize {
         left.saturating_sub(left.min(MAX_STEPS).saturating_sub(self.steps))
     }
@@ -56,7 +56,7 @@ impl Budget {
         match self.steps.checked_sub(steps) {
             Some(left) => self.steps = left,
             None => {
-                // What was wanted at last counts as spent.
+                // The failed request counts as spent.
                 self.steps = 0;
                 return Err(self.overspent.clone());
             }

@@ -272,7 +272,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Asked before the arguments are read: the unknown name is the first thing to mend.
+/// Checked before the arguments, so that an unknown name is reported first.
 fn check_function(name: &str, position: usize) -> Result<(), ExpressionError> {
     if functions::is_name(name) { Ok(()) } else { Err(Problem::unknown_function(name).at(position)) }
 }

@@ -1,4 +1,4 @@
-//! What goes into an expression, its variables, and what comes out, its value.
+//! Variables of expressions and their values.
 
 use std::fmt;
 
@@ -154,15 +154,15 @@ pub trait Variables {
     /// The value of a root name; `None` when there is no such name.
     fn get(&self, name: &str) -> Option<&Json>;
 
-    /// The object of a root name that [`Variables::get`] does not have: for who holds a map and no JSON of it, and
-    /// would have to copy it.
+    /// The object of a root name that [`Variables::get`] does not have: for implementations that hold a map and would have
+    /// to copy it into JSON.
     fn object(&self, name: &str) -> Option<&Map<String, Json>> {
         let _ = name;
         None
     }
 
-    /// What is under a key of a root name: for who can tell that without making the whole. It has to be what the
-    /// whole says; `None` when the whole is to be asked.
+    /// The value under a key of a root name, for implementations that know it without building the whole object. Must agree
+    /// with the whole; `None` to read the whole instead.
     fn member(&self, name: &str, key: &str) -> Option<Scalar<'_>> {
         let _ = (name, key);
         None

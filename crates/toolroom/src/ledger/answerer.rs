@@ -9,7 +9,7 @@ use crate::scope::Scope;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Answerer {
-    /// Whoever made the call.
+    /// The caller of the call.
     Caller,
     /// The operator, who may also answer for a caller.
     Operator,
@@ -19,17 +19,17 @@ pub enum Answerer {
 }
 
 impl Answerer {
-    /// Everybody who may have to answer.
+    /// Every answerer.
     pub const ALL: [Self; 3] = [Self::Caller, Self::Operator, Self::Client];
 
-    /// The name's answerer.
+    /// The answerer of that name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|answerer| answerer.as_str() == name)
     }
 
-    /// Whether somebody of `scope` who answers as `self` may answer a question about a call of `owner`: the operator for
-    /// everybody in sight, a caller and their client for their own calls alone.
+    /// Whether a responder of `scope` who answers as `self` may answer a question about a call of `owner`: the operator for all
+    /// calls in scope, callers and clients for their own calls only.
     #[must_use]
     pub fn may_answer_call_of(self, scope: &Scope, owner: &Scope) -> bool {
         match self {
@@ -38,22 +38,22 @@ impl Answerer {
         }
     }
 
-    /// Whether somebody who answers as `self` may answer what `wanted` has to answer.
+    /// Whether a responder who answers as `self` may answer a question for `wanted`.
     #[must_use]
     pub fn may_answer_for(self, wanted: Self) -> bool {
         match (self, wanted) {
-            // What a client does is done, or is not: nobody can say it for the client, nor it for anybody else.
+            // Only the client can deliver its result, and it can answer nothing else.
             (Self::Client, _) | (_, Self::Client) => self == wanted,
             (Self::Operator, _) => true,
             (Self::Caller, wanted) => wanted == Self::Caller,
         }
     }
 
-    /// What the row of a call says that waited for this one until its time was over.
+    /// The error of a call that waited for this answerer until it expired.
     #[must_use]
     pub const fn expiry_reason(self) -> &'static str {
         match self {
-            Self::Caller | Self::Operator => "nobody answered, or used the answer, in time",
+            Self::Caller | Self::Operator => "not answered in time, or the answer was not used in time",
             Self::Client => "the client sent no result in time",
         }
     }
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_is_at_home_with_its_own_caller_alone() {
+    fn a_client_answers_for_its_own_caller_only() {
         let ana = Scope::user("p", "ana");
         assert!(Answerer::Client.may_answer_call_of(&ana, &ana));
         assert!(!Answerer::Client.may_answer_call_of(&Scope::project("p"), &ana));

@@ -1,4 +1,4 @@
-//! What a person is asked, and what they answer.
+//! Approvals: questions to people, and their answers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,16 +26,16 @@ pub struct Approval {
     pub reason: String,
     /// From this instant on the answer is no.
     pub expires_at: Timestamp,
-    /// The whole request, sealed, so that exactly what was asked can be run later. Gone as soon as nothing can
-    /// run any more: after a no, when it has expired, and when the call is closed.
+    /// The whole request, sealed, so that exactly it can run later. Deleted as soon as it cannot run any more: after a
+    /// refusal, when it has expired, and when the call is closed.
     pub sealed: Option<Arc<[u8]>>,
 }
 
-/// Where a question stands.
+/// The state of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionState {
-    /// Nobody has answered.
+    /// Not answered yet.
     Waiting,
     /// Answered with yes, and not yet used.
     Granted,
@@ -43,9 +43,9 @@ pub enum QuestionState {
     Used,
     /// Answered with no.
     Refused,
-    /// Nobody answered, or nobody used the yes, in time.
+    /// Not answered, or the approval not used, in time.
     Expired,
-    /// A yes that no longer holds: the definition, a switch or a rule has changed since.
+    /// An approval that no longer holds: the definition, a switch or a rule has changed since.
     Void,
 }
 
@@ -81,11 +81,11 @@ pub struct Question {
     pub record: CallRecord,
     /// What is asked.
     pub approval: Approval,
-    /// Where it stands. An expiry that nobody has written down yet still reads as it was before.
+    /// Its state. A question that has expired but is not closed yet keeps its earlier state.
     pub state: QuestionState,
-    /// What was said.
+    /// The answer.
     pub answer: Option<Answer>,
-    /// As whom it was said.
+    /// As whom it was given.
     pub answered_by: Option<Answerer>,
     /// The call that took its place, if the arguments were edited.
     pub replaced_by: Option<CallId>,
@@ -98,8 +98,7 @@ impl Question {
         AnswerWindow { asked_at: self.record.asked_at, expires_at: self.approval.expires_at }
     }
 
-    /// Whether it is for the client that brought the tool to get the call on: nobody has to be asked, or the one who had
-    /// to be has said yes.
+    /// Whether it waits for the client that runs the tool: no approval is needed, or it was given.
     #[must_use]
     pub fn waits_for_client(&self) -> bool {
         match self.state {
@@ -118,17 +117,17 @@ impl Question {
     }
 }
 
-/// What is asked of people.
+/// The open questions of a scope.
 #[derive(Debug, Clone, Default)]
 pub struct OpenQuestions {
     /// The questions.
     pub questions: Vec<Question>,
-    /// Those that cannot be read. They hide none of the others.
+    /// Those that cannot be read.
     pub unreadable: Vec<UnreadableQuestion>,
 }
 
-/// A question that cannot be read, be it damaged or written by a newer version. Nobody can answer it here; it ends when
-/// its time is over.
+/// A question that cannot be read, because it is damaged or written by a newer version. It cannot be answered here, and
+/// expires.
 #[derive(Debug, Clone)]
 pub struct UnreadableQuestion {
     /// The parked call.
@@ -137,7 +136,7 @@ pub struct UnreadableQuestion {
     pub error: LedgerError,
 }
 
-/// How long a question stays open.
+/// The time in which a question can be answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AnswerWindow {
     /// When the call was asked for.
@@ -147,24 +146,24 @@ pub struct AnswerWindow {
 }
 
 impl AnswerWindow {
-    /// How far the clocks of those who share a ledger may be apart, or one of them be set back.
+    /// How far the clocks of processes that share a ledger may be apart, or one of them be set back.
     pub const CLOCK_SLACK: Duration = Duration::from_secs(300);
 
-    /// Whether the time is over. It also is if the question comes from the future: it was asked while a clock was wrong,
-    /// so nobody knows how long it has waited, and it must not wait until that future comes.
+    /// Whether the time is over. Also true for a question from the future: it was asked while a clock was wrong, and must
+    /// not stay open until that time.
     #[must_use]
     pub fn is_over(self, now: Timestamp) -> bool {
         self.expires_at <= now || self.asked_at > Self::latest_start(now)
     }
 
-    /// What was asked later than this comes from the future.
+    /// A question asked later than this counts as from the future.
     #[must_use]
     pub fn latest_start(now: Timestamp) -> Timestamp {
         now.after(Self::CLOCK_SLACK)
     }
 }
 
-/// The rule a question counts as that was not answered, or whose answer was not used, in time.
+/// The rule of a question that was not answered, or whose approval was not used, in time.
 pub const EXPIRED_RULE: &str = "approval.expired";
 
 /// What a person says to an [`Approval`].
@@ -236,11 +235,11 @@ impl Answer {
 pub struct Decision {
     /// The parked call.
     pub call: CallId,
-    /// Who answers: somebody of another project, or another user, does not even see the question.
+    /// The scope of the responder. Other projects and users do not see the question.
     pub scope: Scope,
-    /// What was said.
+    /// The answer.
     pub answer: Answer,
-    /// As whom it was said.
+    /// As whom it was given.
     pub by: Answerer,
     /// When.
     pub at: Timestamp,
@@ -249,7 +248,7 @@ pub struct Decision {
 }
 
 /// Other arguments for a parked call, on their way to the ledger: the old question is answered and the new one
-/// asked in one transaction. The new one is granted once if whoever edits may answer it, and waits otherwise.
+/// asked in one transaction. The new one is granted once if the editor may answer it, and waits otherwise.
 #[derive(Debug, Clone)]
 pub struct EditCall {
     /// The parked call whose arguments were edited.
@@ -280,12 +279,12 @@ pub struct Grant {
     pub attempt: Attempt,
 }
 
-/// Whether an approved call begins, or begins anew because its first process died in the middle.
+/// Whether an approved call begins, or is retried because its process died in the middle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Attempt {
     /// It has never begun: the grant is unused and the call *pending*.
     First,
-    /// It began and nobody knows how it ended: the grant is used and the call *unknown*. Only calls whose effect
+    /// It began and its outcome is unknown: the grant is used and the call *unknown*. Only calls whose effect
     /// class allows it begin again ([`crate::tool::Effect::may_repeat`]).
     Retry,
 }

@@ -1,4 +1,4 @@
-//! What is kept beside a call: its whole result, when the caller got a shortened one, and files it gave back.
+//! Artifacts: whole results of calls whose caller got a shortened one, and attached files.
 
 use std::borrow::Cow;
 
@@ -33,10 +33,10 @@ pub struct Artifact {
     pub scope: Scope,
     /// `application/json`, `text/plain` for a result that was one text, or the type of a file.
     pub media_type: Cow<'static, str>,
-    /// The content. Whoever made it may wait until nobody has these bytes any more before making others, so a ledger that
-    /// keeps artifacts in memory keeps a copy.
+    /// The content. Its producer may wait until these bytes are dropped before it makes others, so a ledger in memory stores a
+    /// copy.
     pub bytes: Bytes,
-    /// When it was kept.
+    /// When it was stored.
     pub kept_at: Timestamp,
 }
 

@@ -1,4 +1,4 @@
-//! The row that is kept of every call.
+//! The row of a call.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -31,7 +31,7 @@ impl CallId {
     }
 }
 
-/// Where a call stands.
+/// The status of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CallStatus {
@@ -47,7 +47,7 @@ pub enum CallStatus {
     Pending,
     /// Stopped by the caller before it had an effect.
     Cancelled,
-    /// Began, and nobody knows how it ended: its process died, or it was stopped in the middle of a write.
+    /// Began, and its outcome is unknown: its process died, or it was stopped in the middle of a write.
     Unknown,
 }
 
@@ -89,7 +89,7 @@ impl fmt::Display for CallStatus {
     }
 }
 
-/// What is kept of one call. Arguments are as the caller sent them after defaults were filled in.
+/// The row of one call. Arguments are as the caller sent them after defaults were filled in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CallRecord {
     /// The call.
@@ -107,12 +107,12 @@ pub struct CallRecord {
     /// What the tool may have done; absent for a tool that does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
-    /// Where it stands.
+    /// Its status.
     pub status: CallStatus,
     /// Kind of the failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<ErrorKind>,
-    /// The arguments; text that is no JSON object is kept as a JSON string.
+    /// The arguments; text that is not a JSON object is stored as a JSON string.
     pub arguments: Arc<Value>,
     /// Size of the arguments as JSON text.
     pub arguments_bytes: u64,
@@ -161,14 +161,14 @@ pub struct CallRecord {
 }
 
 impl CallRecord {
-    /// Whether the result that is kept is less than the tool gave. The whole may be an artifact, or gone.
+    /// Whether the stored result is shortened. The whole result may be an artifact, or gone.
     #[must_use]
     pub fn is_shortened(&self) -> bool {
         let kept = self.result.as_deref().map_or(0, size_chars);
         self.artifact.is_some() || (kept as u64) < self.result_chars
     }
 
-    /// The row of a call that has just arrived: nothing is known yet but who asks for what.
+    /// The row of a call that has just arrived.
     #[must_use]
     pub fn arrived(id: CallId, scope: Scope, tool: &str, asked_at: Timestamp) -> Self {
         Self {
@@ -219,12 +219,12 @@ pub struct CallFilter {
     pub before: Option<CallId>,
     /// Only calls whose id ends so: what a person copies from a short listing.
     pub id_suffix: Option<String>,
-    /// At most this many; [`CallFilter::DEFAULT_LIMIT`] when nobody says.
+    /// At most this many; [`CallFilter::DEFAULT_LIMIT`] by default.
     pub limit: Option<u32>,
 }
 
 impl CallFilter {
-    /// How many calls a listing shows when nobody says.
+    /// How many calls a listing shows by default.
     pub const DEFAULT_LIMIT: u32 = 100;
 }
 

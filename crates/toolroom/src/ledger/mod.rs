@@ -1,4 +1,4 @@
-//! What is kept of a call, and the ports through which it is kept.
+//! Records of calls and approvals, and the storage ports.
 //!
 //! [`Ledger`] is the storage port for writes, cut by transaction: each method is one state change that commits
 //! whole or not at all. Reads are narrow ports of their own ([`Journal`], [`Artifacts`], [`Approvals`], [`Switchboard`]), so
@@ -9,7 +9,6 @@ mod answerer;
 mod approval;
 mod artifact;
 mod call_record;
-mod seal;
 mod standing;
 mod switches;
 
@@ -22,7 +21,6 @@ pub use artifact::{Artifact, ArtifactId};
 pub use call_record::{
     CallFilter, CallId, CallRecord, CallStatus, RateKey, RateLimit, RateWindow, ToolUsage,
 };
-pub use seal::{Seal, SealError};
 pub use standing::{AnswerId, Standing, StandingAnswer};
 pub use switches::{SwitchState, Switches};
 
@@ -78,7 +76,7 @@ pub enum ParkedQuestion {
     None,
     /// The call ran; what was sealed for it goes.
     Settled,
-    /// The yes no longer holds. Only if the call is still *pending*: who has begun it meanwhile goes on.
+    /// The approval no longer holds. Only if the call is still *pending*: a call that began meanwhile continues.
     Void,
     /// It was answered, or used, too late. Only if the call is still *pending*.
     Expired,
@@ -94,9 +92,9 @@ pub struct ParkCall {
 }
 
 /// Writes. The state change is queued when the method is called, behind all that are about the same call; the
-/// future resolves once it is kept. Dropping the future gives up the answer, not the write.
+/// future resolves once it is stored. Dropping the future does not cancel the write.
 ///
-/// How hard it has to be kept follows from the record's effect class ([`crate::tool::Effect::writes`]):
+/// The durability follows from the record's effect class ([`crate::tool::Effect::writes`]):
 /// pure and read calls survive the death of the process, all others the loss of power.
 pub trait Ledger: Send + Sync {
     /// Writes the *begun* row, holds its rate limits and consumes its grant.
@@ -106,7 +104,7 @@ pub trait Ledger: Send + Sync {
     fn park(&self, park: ParkCall) -> BoxFuture<'static, Result<(), ParkError>>;
 
     /// Answers a waiting approval. A no closes the call as *denied* in the same transaction, and what outlives
-    /// the question is kept in it, too.
+    /// the question is stored in it, too.
     fn decide(&self, decision: Decision) -> BoxFuture<'static, Result<(), DecideError>>;
 
     /// Answers a waiting approval with other arguments, which are a call and a question of their own.
@@ -147,13 +145,13 @@ pub trait Artifacts: Send + Sync {
     ) -> BoxFuture<'a, Result<Option<Artifact>, LedgerError>>;
 }
 
-/// Reads what people have set: switches and standing answers.
+/// Reads switches and standing answers.
 pub trait Switchboard: Send + Sync {
-    /// What holds in a project as of now, changes by other processes included.
+    /// The current settings of a project, changes by other processes included.
     fn standing<'a>(&'a self, project: &'a ProjectId) -> BoxFuture<'a, Result<Arc<Standing>, LedgerError>>;
 }
 
-/// Reads what is asked of people.
+/// Reads questions.
 pub trait Approvals: Send + Sync {
     /// The questions of calls that are still *pending*, oldest first, in the order in which they were parked. What waits
     /// for a client is no question to people, and not among them.
@@ -167,7 +165,29 @@ pub trait Approvals: Send + Sync {
     ) -> BoxFuture<'a, Result<Option<Question>, LedgerError>>;
 }
 
-/// Everything a toolroom keeps its state in.
+/// Encrypts bytes. The kernel has no key: the builder of the toolroom provides the seal.
+pub trait Seal: Send + Sync {
+    /// Seals `plain`. Data sealed for one `purpose` cannot be opened for another.
+    fn seal(&self, purpose: &str, plain: &[u8]) -> Result<Vec<u8>, SealError>;
+
+    /// Opens what [`Seal::seal`] made for the same `purpose`.
+    fn open(&self, purpose: &str, sealed: &[u8]) -> Result<Vec<u8>, SealError>;
+}
+
+/// Sealing, or opening, failed. The source says why; it is for the operator, never for a model.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("the request cannot be sealed or unsealed")]
+pub struct SealError(#[source] Arc<dyn Error + Send + Sync>);
+
+impl SealError {
+    /// Wraps the cause.
+    #[must_use]
+    pub fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self(Arc::from(source.into()))
+    }
+}
+
+/// All ports a toolroom stores its state through.
 pub trait Storage: Ledger + Journal + Approvals + Switchboard + Tracks {}
 
 impl<S: Ledger + Journal + Approvals + Switchboard + Tracks> Storage for S {}
@@ -211,8 +231,8 @@ pub enum BeginError {
 /// Why a call could not be parked.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ParkError {
-    /// The key was changed: nobody else could open what is asked. Sealed anew, it may be taken.
-    #[error("what is asked is sealed under a key that is no longer in use")]
+    /// The key was changed, so the request could not be opened later. It has to be sealed again.
+    #[error("the request is sealed with a key that is no longer in use")]
     StaleKey(#[source] LedgerError),
     /// The row could not be written.
     #[error(transparent)]
@@ -225,7 +245,7 @@ pub enum DecideError {
     /// Nothing waits under that id.
     #[error("no call waits for an answer under `{0}`")]
     NotWaiting(CallId),
-    /// The rule asks for somebody else's answer.
+    /// The rule asks for the operator's answer.
     #[error("this call has to be answered by the operator")]
     NotYours,
     /// It is another caller's call, or this caller may not answer at all.
@@ -237,7 +257,7 @@ pub enum DecideError {
     /// The answer decides about more than this call.
     #[error("`{}` decides about later calls as well, which needs the scope `approve`", .0.as_str())]
     TooFar(Answer),
-    /// A client runs the tool, and nobody can answer in its place.
+    /// A client runs the tool; only it can deliver.
     #[error(
         "this call waits for the result of the client that runs it; no answer of a person takes its place"
     )]
@@ -248,7 +268,7 @@ pub enum DecideError {
 }
 
 impl DecideError {
-    /// Whether somebody who answers as `by` may answer what `wanted` has to answer.
+    /// Whether a responder who answers as `by` may answer a question for `wanted`.
     ///
     /// # Errors
     /// When they may not; it says who has to.

@@ -1,4 +1,4 @@
-//! What people have set that holds until they change it: switches, and answers that outlive their question.
+//! Settings of a project that hold until a person changes them: switches, and standing answers.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub struct StandingAnswer {
     /// The rule whose question a yes answers: no other rule's question is answered by it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lifts: Option<String>,
-    /// Hash of the definition that was said yes to; another definition has to be asked about anew.
+    /// Hash of the approved definition; another definition is asked about again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub definition: Option<Arc<str>>,
     /// The conversation it holds in; everywhere, if absent.
@@ -56,13 +56,13 @@ pub struct StandingAnswer {
     pub destination: Option<Arc<str>>,
     /// The call that was asked about.
     pub call: CallId,
-    /// As whom it was said.
+    /// As whom it was given.
     pub by: Answerer,
     /// When.
     pub at: Timestamp,
 }
 
-/// Everything in a project that calls are judged by and that can change from one call to the next.
+/// The settings of a project that calls are judged by and that can change between calls.
 #[derive(Debug, Clone, Default)]
 pub struct Standing {
     /// Grows with every change of switches, answers and secrets.

@@ -1,4 +1,4 @@
-//! What has been switched on and off in one project.
+//! Switches of one project.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -39,7 +39,7 @@ impl fmt::Display for SwitchState {
     }
 }
 
-/// Every switch that somebody has set. What nobody touched is absent and keeps its default.
+/// Every switch that was set. Others keep their defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Switches {
     tools: HashMap<String, SwitchState>,
@@ -57,25 +57,25 @@ impl Switches {
         self.features.insert(name.to_owned(), state);
     }
 
-    /// The toggle of a tool or family, if somebody set it.
+    /// The toggle of a tool or family, if it was set.
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<SwitchState> {
         self.tools.get(name).copied()
     }
 
-    /// Every tool and family somebody has set, by name.
+    /// Every toggle that was set, by tool or family.
     #[must_use]
     pub fn tools(&self) -> BTreeMap<&str, SwitchState> {
         self.tools.iter().map(|(name, state)| (name.as_str(), *state)).collect()
     }
 
-    /// Every feature somebody has set, by name.
+    /// Every feature switch that was set, by name.
     #[must_use]
     pub fn features(&self) -> BTreeMap<&str, SwitchState> {
         self.features.iter().map(|(name, state)| (name.as_str(), *state)).collect()
     }
 
-    /// The switch of a feature, if somebody set it.
+    /// The switch of a feature, if it was set.
     #[must_use]
     pub fn feature(&self, name: &str) -> Option<SwitchState> {
         self.features.get(name).copied()

@@ -1,8 +1,8 @@
-//! What agents remember of their users, and the port through which it is kept.
+//! Memories of users, and their storage port.
 //!
 //! A memory is a short text under a key, with a category, a count of how often it proved right, and where it came from.
-//! Memories belong to one user of a project. What is remembered is data: the prompt shows it as such, and nothing in it
-//! is an instruction. This room holds no storage; the tools that write memories live in `toolroom-tools`.
+//! Memories belong to one user of a project. They are data: the prompt marks them as such, and nothing in them is an
+//! instruction. The tools that write memories live in `toolroom-tools`.
 
 use std::fmt;
 
@@ -16,10 +16,10 @@ use crate::ledger::LedgerError;
 use crate::policy::Provenance;
 use crate::scope::Scope;
 
-/// How often a memory has to have proved right before it may become part of an agent's prompt.
+/// Confirmations a memory needs before it may become part of an agent's prompt.
 pub const PROMOTION_HITS: u64 = 5;
 
-/// What kind of thing is remembered.
+/// The kind of a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Category {
@@ -62,24 +62,24 @@ impl fmt::Display for Category {
     }
 }
 
-/// One thing that is remembered.
+/// A memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Memory {
-    /// What it is found by.
+    /// Its key.
     pub key: String,
-    /// What is remembered.
+    /// Its content.
     pub content: String,
-    /// What kind of thing it is.
+    /// Its category.
     pub category: Category,
-    /// How often it proved right, counted from 1.
+    /// How often it was confirmed, from 1.
     pub hits: u64,
     /// Where it came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// What had been read in the conversation in which it was remembered.
+    /// The provenance of the conversation that stored it.
     #[serde(default, skip_serializing_if = "Provenance::is_none")]
     pub stored_under: Provenance,
-    /// When it was first remembered.
+    /// When it was first stored.
     pub created_at: Timestamp,
     /// When it was last changed or reinforced.
     pub updated_at: Timestamp,
@@ -93,19 +93,19 @@ impl Memory {
     }
 }
 
-/// Something to remember. Under a key that exists, the content is replaced; what is `None` here stays as it was, and so
-/// do the count and the first date.
+/// A memory to store. For an existing key the content is replaced; fields that are `None` keep their value, and so do the
+/// count and the first date.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remember {
-    /// What it is found by.
+    /// Its key.
     pub key: String,
-    /// What is remembered.
+    /// Its content.
     pub content: String,
-    /// What kind of thing it is.
+    /// Its category.
     pub category: Option<Category>,
     /// Where it came from.
     pub source: Option<String>,
-    /// What has been read in the conversation.
+    /// The provenance of the conversation.
     pub stored_under: Provenance,
 }
 
@@ -114,18 +114,18 @@ pub struct Remember {
 pub struct Promotion {
     /// The agent.
     pub agent: AgentId,
-    /// What its prompt got.
+    /// The text added to its prompt.
     pub addition: String,
-    /// What was remembered before; it comes back when the promotion is undone.
+    /// The memory, which is restored if the promotion is undone.
     pub memory: Memory,
     /// When.
     pub at: Timestamp,
 }
 
-/// Keeps memories. Every method takes whose they are, and sees nobody else's: a project's own memories are those that
-/// belong to no user, not those of all its users.
+/// Stores memories. Every method sees only the memories of its scope: those of a project without a user are not those of
+/// its users.
 pub trait Memories: Send + Sync {
-    /// Remembers something; gives what is remembered now.
+    /// Stores a memory and returns it as it is now.
     fn remember<'a>(&'a self, scope: &'a Scope, what: Remember)
     -> BoxFuture<'a, Result<Memory, LedgerError>>;
 

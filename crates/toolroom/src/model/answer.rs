@@ -1,4 +1,4 @@
-//! What a model answers.
+//! A model and its answers.
 
 use std::time::Duration;
 
@@ -11,31 +11,31 @@ use super::message::{Block, Message, ModelCallId};
 use super::request::ModelRequest;
 use crate::BoxFuture;
 
-/// A model that can be asked.
+/// A chat model.
 pub trait Model: Send + Sync {
     /// Its name: `vendor/model`.
     fn name(&self) -> &str;
 
-    /// Asks once. What arrives on the way is told as it comes; what counts is the answer at the end. Nothing is retried
-    /// here, and a stream that breaks off is an error, never half an answer.
+    /// Sends one request. Reports events as they arrive; only the final answer counts. Does not retry, and a stream that
+    /// breaks off is an error, never a partial answer.
     fn ask<'a>(
         &'a self,
         request: &'a ModelRequest,
-        told: &'a mut (dyn FnMut(ModelEvent) + Send),
+        on_event: &'a mut (dyn FnMut(ModelEvent) + Send),
         cancellation: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<Answer, ModelError>>;
 }
 
-/// Something that arrived while a model answers. For people who watch.
+/// A part of an answer as it arrives, for subscribers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelEvent {
-    /// More words.
+    /// More text.
     Text(String),
-    /// More thoughts.
+    /// More reasoning.
     Reasoning(String),
-    /// It begins to write a call.
+    /// A call begins.
     Call {
-        /// Which of its calls, counted from 0.
+        /// The index of the call, from 0.
         index: usize,
         /// The model's id of it.
         id: ModelCallId,
@@ -44,35 +44,35 @@ pub enum ModelEvent {
     },
     /// More of a call's arguments.
     Arguments {
-        /// Which of its calls.
+        /// The index of the call.
         index: usize,
         /// The next characters.
         text: String,
     },
-    /// Nothing of what was told so far counts: it is asked once more.
+    /// The request is retried: all events so far are void.
     Again {
         /// Why.
         reason: String,
-        /// After how long.
+        /// The delay before the retry.
         after: Duration,
     },
 }
 
-/// A whole answer.
+/// A complete answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// What was said, to be kept and given back as it is.
+    /// The content, to be stored and sent back unchanged.
     pub blocks: Vec<Block>,
     /// Why it ended.
     pub stop: StopReason,
-    /// What it cost.
+    /// The tokens it used.
     pub usage: Usage,
     /// The model as the vendor names it in the answer.
     pub model: Option<String>,
 }
 
 impl Answer {
-    /// The turn it becomes in the conversation.
+    /// The answer as a message of the conversation.
     #[must_use]
     pub fn into_message(self) -> Message {
         Message::assistant(self.blocks)
@@ -83,30 +83,30 @@ impl Answer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// It has said what it wanted to say.
+    /// The answer is complete.
     Done,
-    /// It wants tools to be called.
+    /// It calls tools.
     Calls,
-    /// It reached the most tokens it may write.
+    /// It reached the limit of output tokens.
     Length,
-    /// The vendor kept it from going on.
+    /// The vendor filtered it.
     Filtered,
     /// Something else, in the vendor's word.
     Other(String),
 }
 
-/// Tokens, as the vendor counts them. What a vendor does not tell is zero.
+/// Tokens, as the vendor counts them; zero if it does not report them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
-    /// Read, with what came from a cache.
+    /// Input tokens, including those from a cache.
     pub input: u64,
-    /// Written, thoughts included.
+    /// Output tokens, including reasoning.
     pub output: u64,
-    /// Of the input, taken from a cache.
+    /// Input tokens read from a cache.
     pub cache_read: u64,
-    /// Of the input, put into a cache.
+    /// Input tokens written to a cache.
     pub cache_write: u64,
-    /// Of the output, thoughts.
+    /// Output tokens for reasoning.
     pub reasoning: u64,
 }
 

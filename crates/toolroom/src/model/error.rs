@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// The closed list of what goes wrong with models. Retries and fallbacks are decided by it.
+/// The kinds of model errors. Retries and fallbacks depend on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelErrorKind {
@@ -29,13 +29,13 @@ pub enum ModelErrorKind {
     Timeout,
     /// There is no such model or endpoint.
     NotFound,
-    /// The vendor does not accept the request: ours to mend.
+    /// The vendor rejects the request: a defect of ours.
     BadRequest,
     /// The vendor failed.
     Server,
-    /// What arrived cannot be understood.
+    /// The response cannot be parsed.
     Protocol,
-    /// The answer is longer than any that is taken, or has no end.
+    /// The answer exceeds the size limit or never ends.
     Endless,
     /// The caller stopped it.
     Cancelled,
@@ -58,7 +58,7 @@ impl ModelErrorKind {
             | Self::ContentFilter
             | Self::NotFound
             | Self::BadRequest
-            // The same would come again, and be paid for again.
+            // A retry would cost the same again.
             | Self::Endless
             | Self::Cancelled => false,
         }
@@ -98,15 +98,15 @@ impl fmt::Display for ModelErrorKind {
 pub struct ModelError {
     /// What kind of failure it is.
     pub kind: ModelErrorKind,
-    /// What to tell people: the vendor's own words where it said something.
+    /// The message for users: the vendor's own if it sent one.
     pub message: String,
-    /// When another try makes sense, if the vendor said.
+    /// When to retry, if the vendor said.
     pub retry_after: Option<Duration>,
     /// The HTTP status, if there was a response.
     pub status: Option<u16>,
-    /// How many tokens the model can read, if the vendor said so when it was too much.
+    /// The context window in tokens, if the vendor named it in an overflow error.
     pub window: Option<u64>,
-    /// What is behind it.
+    /// The cause.
     #[source]
     pub source: Option<Arc<dyn Error + Send + Sync>>,
 }
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_asking_again_cannot_mend_is_not_transient() {
+    fn errors_that_a_retry_cannot_fix_are_not_transient() {
         for kind in [
             ModelErrorKind::Auth,
             ModelErrorKind::Billing,

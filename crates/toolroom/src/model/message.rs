@@ -1,4 +1,4 @@
-//! Messages and what they are made of.
+//! Messages and their blocks.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use serde_json::Value;
 use crate::text_id::text_id;
 
 text_id! {
-    /// A model's own id of one of its calls. Only the conversation it stands in makes it unique.
+    /// A model's own id of one of its calls. Unique only within its conversation.
     ModelCallId
 }
 
-/// Who says something.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// The person, and the results of tools.
+    /// The user, and the results of tools.
     User,
     /// The model.
     Assistant,
@@ -26,26 +26,26 @@ pub enum Role {
 /// One turn of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Message {
-    /// Who says it.
+    /// The author.
     pub role: Role,
-    /// What is said, in order.
+    /// The content, in order.
     pub blocks: Vec<Block>,
 }
 
 impl Message {
-    /// A person's words.
+    /// A text of the user.
     #[must_use]
     pub fn user(text: impl Into<String>) -> Self {
         Self { role: Role::User, blocks: vec![Block::text(text)] }
     }
 
-    /// A model's turn.
+    /// A message of the model.
     #[must_use]
     pub fn assistant(blocks: Vec<Block>) -> Self {
         Self { role: Role::Assistant, blocks }
     }
 
-    /// A result of a tool, in a history that a client brings.
+    /// A tool result in a history that a client sends.
     #[must_use]
     pub fn earlier_result(text: impl Into<String>) -> Self {
         let result = Block::Result {
@@ -57,7 +57,7 @@ impl Message {
         Self { role: Role::User, blocks: vec![result] }
     }
 
-    /// What its text blocks say, one after the other.
+    /// The text of its text blocks, joined by line breaks.
     #[must_use]
     pub fn text(&self) -> String {
         let text = |block: &Block| match block {
@@ -76,25 +76,25 @@ impl Message {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Block {
-    /// Words.
+    /// Text.
     Text {
-        /// The words.
+        /// The text.
         text: String,
-        /// What the vendor wants back with them.
+        /// Data that the vendor wants back with it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         opaque: Option<Opaque>,
     },
-    /// A picture, from the person.
+    /// An image from the user.
     Image(Image),
-    /// What the model thought, as far as it is told.
+    /// The model's reasoning, as far as the vendor sends it.
     Reasoning {
-        /// The thoughts, or a summary of them; may be empty where only the opaque part is sent.
+        /// The reasoning or a summary of it; may be empty if only the opaque part is sent.
         text: String,
-        /// What the vendor wants back with them.
+        /// Data that the vendor wants back with it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         opaque: Option<Opaque>,
     },
-    /// The model wants a tool to be called.
+    /// A tool call of the model.
     Call {
         /// The model's id of this call.
         id: ModelCallId,
@@ -102,34 +102,34 @@ pub enum Block {
         name: String,
         /// The arguments as the model wrote them, which need not be JSON.
         arguments: Arc<str>,
-        /// What the vendor wants back with it.
+        /// Data that the vendor wants back with it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         opaque: Option<Opaque>,
     },
-    /// What came of a call.
+    /// The result of a call.
     Result {
         /// The call.
         id: ModelCallId,
-        /// The tool's name on the wire; some vendors want to hear it again.
+        /// The tool's name on the wire, which some vendors require.
         name: String,
         /// The result, or `{"error", "hint"?}`.
         content: Arc<Value>,
         /// Whether it is an error.
         is_error: bool,
     },
-    /// Something that has no meaning here and has to be given back all the same.
+    /// A vendor's own block, sent back unchanged.
     Opaque(Opaque),
 }
 
 impl Block {
-    /// Plain words.
+    /// Plain text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into(), opaque: None }
     }
 }
 
-/// A picture.
+/// An image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Image {
     /// Its media type, such as `image/png`.
@@ -138,10 +138,10 @@ pub struct Image {
     pub base64: Arc<str>,
 }
 
-/// What a vendor sent and wants back unchanged: signatures, encrypted thoughts, ids. Somebody else's is left out.
+/// Data that a vendor sent and wants back unchanged: signatures, encrypted reasoning, ids. Never sent to another vendor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Opaque {
-    /// Who sent it and may have it back: a vendor and, where it matters, its model.
+    /// The vendor that sent it, with the model where that matters.
     pub owner: Arc<str>,
     /// The part as it came.
     pub part: Arc<Value>,

@@ -1,11 +1,10 @@
-//! What is said to a model and what it answers, in no vendor's words.
+//! The vendor-neutral chat model: requests, messages and answers.
 //!
-//! A conversation is a list of [`Message`]s made of [`Block`]s; a [`ModelRequest`] adds the system prompt and the tools
-//! on offer, and a [`Model`] answers it. The wires of `toolroom-models` translate to and fro. What a vendor wants back
-//! unchanged, such as a signature, travels with its block as an [`Opaque`] part, and is given to that vendor alone.
+//! A conversation is a list of [`Message`]s made of [`Block`]s; a [`ModelRequest`] adds the system prompt and the offered
+//! tools, and a [`Model`] answers it. The wires of `toolroom-models` translate. Data that a vendor wants back unchanged,
+//! such as a signature, is an [`Opaque`] part of its block and is sent to that vendor only.
 //!
-//! Nothing is sent from here, and a model never runs a tool: what it asks for is a [`Block::Call`], and running it is the
-//! loop's business, through the one path of a call.
+//! A model never runs a tool: it returns a [`Block::Call`], and the agent loop runs it through the call path.
 
 mod answer;
 mod error;
@@ -19,4 +18,4 @@ pub use error::{ModelError, ModelErrorKind};
 pub use facts::ModelFacts;
 pub use message::{Block, Image, Message, ModelCallId, Opaque, Role};
 pub use price::{Dollars, Price};
-pub use request::{ModelRequest, Offered, SystemPrompt, ToolUse};
+pub use request::{ModelRequest, OfferedTool, SystemPrompt, ToolUse};

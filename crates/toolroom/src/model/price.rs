@@ -1,4 +1,4 @@
-//! What tokens cost.
+//! Prices of tokens.
 
 use std::fmt;
 
@@ -7,14 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::Usage;
 
-/// US dollars for a million tokens, as vendors print them. Prices are those of short prompts: what a vendor adds for
-/// very long ones is not in them.
+/// US dollars per million tokens for short prompts. Surcharges for very long prompts are not included.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// Read.
+    /// Input.
     pub input: f64,
-    /// Written.
+    /// Output.
     pub output: f64,
     /// Read from the vendor's cache; as `input` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -25,12 +24,12 @@ pub struct Price {
 }
 
 impl Price {
-    /// Nothing has to be paid.
+    /// Free of charge.
     pub const FREE: Self = Self { input: 0.0, output: 0.0, cache_read: None, cache_write: None };
 
-    /// What these tokens cost, in US dollars.
+    /// The cost of these tokens in US dollars.
     #[must_use]
-    pub fn of(&self, usage: &Usage) -> f64 {
+    pub fn cost(&self, usage: &Usage) -> f64 {
         // Prices are whole thousandths, so billionths of a dollar are whole for each token, and floats add them exactly.
         #[expect(clippy::cast_precision_loss, reason = "nobody pays for 2^53 tokens")]
         let billionths = |tokens: u64, price: f64| tokens as f64 * (price * 1e3);
@@ -43,7 +42,7 @@ impl Price {
     }
 }
 
-/// An amount of US dollars as people read it: small ones keep the digits that say something.
+/// Displays an amount of US dollars; small amounts keep their significant digits.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Dollars(pub f64);
 
@@ -51,7 +50,7 @@ impl fmt::Display for Dollars {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             0.0 => formatter.write_str("$0"),
-            // What was paid is never shown as nothing.
+            // A cost above zero is never shown as zero.
             little if little > 0.0 && little < 0.01 => write!(formatter, "${:.6}", little.max(1e-6)),
             amount => write!(formatter, "${amount:.4}"),
         }
@@ -64,7 +63,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::float_cmp, reason = "amounts of money are to be exact")]
-    fn what_came_from_the_cache_is_paid_as_such_and_once() {
+    fn cached_tokens_are_charged_at_the_cache_price_once() {
         let price = Price { input: 3.0, output: 15.0, cache_read: Some(0.3), cache_write: None };
         let usage = Usage {
             input: 1_000_000,
@@ -73,14 +72,14 @@ mod tests {
             cache_write: 100_000,
             reasoning: 7,
         };
-        assert_eq!(price.of(&usage), 1.5 + 1.5 + 0.12 + 0.3);
+        assert_eq!(price.cost(&usage), 1.5 + 1.5 + 0.12 + 0.3);
         let odd = Usage { input: 1, cache_read: 5, ..Usage::default() };
-        assert_eq!(price.of(&odd), 0.000_001_5);
-        assert_eq!(Price::FREE.of(&usage), 0.0);
+        assert_eq!(price.cost(&odd), 0.000_001_5);
+        assert_eq!(Price::FREE.cost(&usage), 0.0);
     }
 
     #[test]
-    fn money_is_written_so_that_small_amounts_are_seen() {
+    fn small_amounts_keep_significant_digits() {
         for (amount, text) in [
             (0.0, "$0"),
             (1e-9, "$0.000001"),

@@ -1,4 +1,4 @@
-//! What a model is asked.
+//! Requests to a model.
 
 use std::sync::Arc;
 
@@ -6,41 +6,41 @@ use serde_json::Value;
 
 use super::message::Message;
 
-/// One question to a model: a whole conversation so far, and what it may use.
+/// A request to a model: the conversation so far and the offered tools.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelRequest {
-    /// Who the model is to be and what holds.
+    /// The system prompt.
     pub system: SystemPrompt,
     /// The conversation, oldest first.
     pub messages: Vec<Arc<Message>>,
-    /// The tools on offer, in an order that stays the same from one request to the next, so that caches hit.
-    pub tools: Arc<[Offered]>,
+    /// The offered tools, in a stable order so that caches hit.
+    pub tools: Arc<[OfferedTool]>,
     /// Whether it may call them.
     pub tool_use: ToolUse,
-    /// Most tokens of the answer; the vendor's own bound if absent.
+    /// The limit of output tokens; the vendor's own if absent.
     pub max_tokens: Option<u32>,
-    /// How freely it chooses its words; the vendor's default if absent.
+    /// The sampling temperature; the vendor's default if absent.
     pub temperature: Option<f64>,
 }
 
-/// The system prompt in two parts. What stays comes first: vendors keep what did not change.
+/// The system prompt in two parts. The stable part comes first, because vendors cache unchanged prefixes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SystemPrompt {
     /// The same for the whole conversation.
     pub lasting: Arc<str>,
-    /// Changes from turn to turn: the time, what was recalled.
+    /// Changes from turn to turn: the time, recalled memories.
     pub changing: Arc<str>,
 }
 
-/// A tool on offer.
+/// A tool as it is offered to a model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Offered {
+pub struct OfferedTool {
     /// Its name on the wire.
     pub name: String,
     /// What it does.
     pub description: String,
-    /// Its parameters: JSON Schema 2020-12. Wires weaken it where a vendor understands less; arguments are checked
-    /// against the original.
+    /// Its parameters: JSON Schema 2020-12. Wires weaken it for vendors that support less; arguments are checked against the
+    /// original.
     pub parameters: Arc<Value>,
 }
 
@@ -50,7 +50,7 @@ pub enum ToolUse {
     /// As the model sees fit.
     #[default]
     Free,
-    /// Not any more: the answer is wanted. Tools stay on offer, since conversations that hold calls are refused
-    /// without them by some vendors.
+    /// Not at all: the model must answer. Tools are still sent, because some vendors reject conversations with calls but no
+    /// tools.
     Never,
 }

@@ -1,9 +1,8 @@
-//! Where the provenance of a call comes from, and how it is kept.
+//! The provenance of calls and its storage port.
 //!
-//! What was read and sent is kept in *tracks*: one for each conversation, each session of direct calls, and each caller
-//! without a session. A call is judged by what its tracks hold when it arrives; what it read is added to them before its
-//! caller gets the result. Entrances only say who calls and from where ([`CallSource`]); nothing else in the program decides
-//! what a call is judged by. The room `call` does the reading and adding, in `call/history.rs`.
+//! Provenance is stored in *tracks*: one for each conversation, each session of direct calls, and each caller without a
+//! session. A call is judged by its tracks when it arrives; what it reads is added to them before the caller gets the
+//! result. Entrances only give the caller and its source ([`CallSource`]). `call/history.rs` reads and updates the tracks.
 //!
 //! | call | tracks |
 //! |---|---|
@@ -27,27 +26,26 @@ use crate::ledger::LedgerError;
 use crate::policy::Provenance;
 use crate::scope::Scope;
 
-/// After this time without a call that read or sent anything, what a caller without a session did is forgotten.
+/// The track of a caller without a session ends after this time without a call that read or sent anything.
 pub const DIRECT_CALLS_COUNT_FOR: Duration = Duration::from_secs(30 * 60);
 
-/// A track that was touched this recently is not written again only to keep it young. One that is forgotten by its age is
-/// touched more often.
+/// How often a track is written only to refresh its age. A track that expires is refreshed more often.
 const TOUCH_EVERY: Duration = Duration::from_hours(24);
 const TOUCH_AGEING_EVERY: Duration = Duration::from_secs(60);
 
-/// Files of one track that are remembered as written in it. An older one counts as any other file.
+/// Files recorded as written in one track. Older ones count as any other file.
 const MAX_FILES: usize = 500;
 
 /// Source of a call outside a conversation. The scope says who owns the call.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallSource {
-    /// From the program that embeds the kernel: what was read before is what the request says.
+    /// The program that embeds the kernel: the request carries the provenance.
     #[default]
     Embedder,
-    /// From this session, or this process: what was read counts until it ends.
+    /// A session or process: its track lasts until it ends.
     Session(Arc<str>),
-    /// From a caller that is known only by its key, or by sitting at the machine: what was read counts for a time.
+    /// A caller known only by its key or as the local user: its track expires.
     Caller(Arc<str>),
 }
 
@@ -59,20 +57,20 @@ impl CallSource {
     }
 }
 
-/// Which track, and whether it is forgotten after a time.
+/// The key of a track, and whether it expires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TrackName {
     pub(crate) scope: Scope,
     pub(crate) name: String,
-    pub(crate) ages: bool,
-    /// What answers say they hold for, if that does not depend on when the track began.
+    pub(crate) expires: bool,
+    /// The origin that standing answers refer to, without the start of the track.
     origin: Arc<str>,
 }
 
 impl TrackName {
-    /// What answers say they hold for: another one once the track was forgotten.
+    /// The origin that standing answers refer to. A new one after the track has expired.
     pub(crate) fn origin(&self, began: Timestamp) -> Arc<str> {
-        match self.ages {
+        match self.expires {
             true => format!("{}@{}", self.origin, began.as_micros()).into(),
             false => Arc::clone(&self.origin),
         }
@@ -89,26 +87,26 @@ pub(crate) fn tracks_of(
     let of_conversation = conversation.map(|id| TrackName {
         scope: Scope { project: scope.project.clone(), user: None },
         name: format!("conversation/{id}"),
-        ages: false,
+        expires: false,
         origin: id.into(),
     });
-    let (name, ages) = match source {
+    let (name, expires) = match source {
         CallSource::Embedder => (None, false),
         CallSource::Session(id) => (Some(format!("session/{id}")), false),
         CallSource::Caller(name) => (Some(format!("caller/{name}")), true),
     };
     let of_source =
-        name.map(|name| TrackName { scope: scope.clone(), origin: name.as_str().into(), name, ages });
+        name.map(|name| TrackName { scope: scope.clone(), origin: name.as_str().into(), name, expires });
     of_conversation.into_iter().chain(of_source)
 }
 
-/// What was read and sent in one conversation, session, or by one caller.
+/// The provenance of one conversation, session or caller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Track {
-    /// All of it.
+    /// Everything read and sent so far.
     pub provenance: Provenance,
-    /// Files that were written here and what was known then, the oldest first. A file is named by what changes with its
-    /// content.
+    /// Files written here with the provenance at that time, oldest first. A file is identified by a value that changes with
+    /// its content.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<(String, Provenance)>,
     /// When it began.
@@ -117,25 +115,25 @@ pub struct Track {
     pub touched_at: Timestamp,
 }
 
-/// Something to add to a track.
+/// An addition to a track.
 #[derive(Debug, Clone)]
 pub struct TrackChange {
-    /// Whose it is.
+    /// The owner.
     pub scope: Scope,
     /// Its name.
     pub name: String,
     /// What was read and sent.
     pub provenance: Provenance,
-    /// A file that was written, and what was known before.
+    /// A written file and the provenance before it.
     pub file: Option<(String, Provenance)>,
-    /// After this time without a change the track begins anew.
+    /// After this time without a change the track starts anew.
     pub max_age: Option<Duration>,
     /// When.
     pub at: Timestamp,
 }
 
 impl Track {
-    /// The track with a change. For [`Tracks`], which has to do this in one transaction.
+    /// The track after a change. [`Tracks`] implementations call this in one transaction.
     #[must_use]
     pub fn with(track: Option<Self>, change: &TrackChange) -> Self {
         let known = track.filter(|track| !track.is_over(change.at, change.max_age));
@@ -168,7 +166,7 @@ impl Track {
     }
 }
 
-/// Keeps tracks.
+/// Stores tracks.
 pub trait Tracks: Send + Sync {
     /// The track of that name, exactly of this scope.
     fn track<'a>(
@@ -177,7 +175,7 @@ pub trait Tracks: Send + Sync {
         name: &'a str,
     ) -> BoxFuture<'a, Result<Option<Track>, LedgerError>>;
 
-    /// Adds to a track, which is made if there is none; see [`Track::with`]. Resolves once it is kept.
+    /// Adds to a track or creates it; see [`Track::with`]. Resolves once it is stored.
     fn add_to_track(&self, change: TrackChange) -> BoxFuture<'static, Result<(), LedgerError>>;
 }
 

@@ -1,4 +1,4 @@
-//! Whether the arguments of a call repeat what is known of the user.
+//! Detects arguments that repeat a user's own data.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -9,7 +9,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
-/// The end of a part is taken as it is: padding and unused bits say nothing.
+/// Ignores padding and unused bits, because parts may be cut anywhere.
 const LENIENT_BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -17,10 +17,10 @@ const LENIENT_BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// So many characters in a row are no coincidence.
+/// Consecutive equal characters that count as a repetition.
 const VERBATIM_CHARS: usize = 16;
 
-/// A whole value of fewer characters stands in too many texts by chance.
+/// Shorter values occur in too many texts by chance.
 const MIN_VALUE_CHARS: usize = 4;
 
 /// Arguments with more text than this count as repeating a value: the search would take too long.
@@ -33,13 +33,13 @@ pub(crate) fn repeats<'a>(arguments: &Value, values: impl IntoIterator<Item = &'
     leaves(arguments, Names::Count, &mut |text| {
         bytes += text.len();
         if bytes <= MAX_ARGUMENT_BYTES {
-            texts.extend(readings(text));
+            texts.extend(decodings(text));
         }
     });
     if bytes > MAX_ARGUMENT_BYTES {
         return true;
     }
-    // Hashes of 16 characters in a row. Two that are equal by chance only cause a question.
+    // Hashes of windows. A collision only causes a question.
     let hasher = RandomState::new();
     let mut windows = HashSet::new();
     for value in values {
@@ -58,7 +58,7 @@ pub(crate) fn repeats<'a>(arguments: &Value, values: impl IntoIterator<Item = &'
         })
 }
 
-/// Whether the names of an object's members are texts like any other.
+/// Whether the names of an object's members count as texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Names {
     Count,
@@ -83,8 +83,8 @@ pub(crate) fn leaves(value: &Value, names: Names, take: &mut impl FnMut(&str)) {
     }
 }
 
-/// A text in all the ways in which it can be read.
-fn readings(text: &str) -> Vec<String> {
+/// A text in all its decodings.
+fn decodings(text: &str) -> Vec<String> {
     // In a query `+` is a space; elsewhere it is itself.
     let mut forms = vec![text.to_owned(), percent_decoded(text), percent_decoded(&text.replace('+', " "))];
     forms.dedup();
@@ -97,7 +97,7 @@ fn folded(text: &str) -> String {
     text.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
 
-/// Whether a short value stands in the text as a word of its own: `Oslo` is not in `Osloer`.
+/// Whether the text contains the value as a whole word: `Oslo` is not in `Osloer`.
 fn holds_word(text: &str, value: &str) -> bool {
     text.match_indices(value).any(|(at, _)| {
         let before = text.get(..at).and_then(|before| before.chars().next_back());

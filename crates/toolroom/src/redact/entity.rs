@@ -1,4 +1,4 @@
-//! The names of characters in HTML: those of ASCII and of Latin-1, which are the ones that writers use.
+//! HTML character references of ASCII and Latin-1.
 
 /// From U+00A0 on, in order.
 const LATIN_1: [&str; 96] = [
@@ -17,8 +17,8 @@ const LATIN_1: [&str; 96] = [
 pub(super) fn named(name: &[u8]) -> Option<char> {
     let name = str::from_utf8(name).ok()?;
     ascii(name).or_else(|| {
-        let place = LATIN_1.iter().position(|known| *known == name)?;
-        char::from_u32(0xa0 + u32::try_from(place).ok()?)
+        let index = LATIN_1.iter().position(|known| *known == name)?;
+        char::from_u32(0xa0 + u32::try_from(index).ok()?)
     })
 }
 

@@ -1,5 +1,5 @@
-//! How writers escape: percent signs, backslashes, character references. Reading is generous, because a secret must
-//! be recognised however somebody chose to write it.
+//! Escapes: percent signs, backslashes, character references. Decoding is lenient, because a secret must be recognised in
+//! every spelling.
 
 use super::entity;
 
@@ -14,13 +14,13 @@ pub(super) enum Escape {
     Reference,
 }
 
-/// What stands at an escape character.
+/// The result of reading an escape.
 pub(super) enum Unescaped {
     /// The escape takes `length` bytes and means these.
     Means { bytes: Meaning, length: usize },
     /// No escape.
     Plain,
-    /// The text ends before this can be told.
+    /// The text ends within a possible escape.
     Unfinished,
 }
 
@@ -46,7 +46,7 @@ impl Meaning {
     }
 }
 
-/// No character reference is longer; leading zeros beyond this are nobody's habit.
+/// The longest character reference that is read.
 const MAX_REFERENCE: usize = 12;
 
 impl Escape {

@@ -1,20 +1,20 @@
-//! The parts of a secret with several lines that are hidden on their own. A key or a file of credentials is often shown
-//! line by line, joined to one line, or by the value of one of its names.
+//! The parts of a multi-line secret that are hidden on their own. Keys and credential files are often shown line by line,
+//! joined to one line, or by the value of one name.
 
 use std::ops::Range;
 
 use zeroize::Zeroizing;
 
-use super::guess::are_common_words;
 use super::secret::MIN_EXACT_CHARS;
+use super::weakness::are_common_words;
 
-/// What writers put between two lines. Line breaks that are escaped in a text are unescaped before it is searched.
+/// Separators of joined lines. Escaped line breaks are unescaped before a text is searched.
 const JOINTS: [&str; 4] = ["", " ", "\n", "\r\n"];
 
-/// Neighbouring lines are joined up to this number. More are needed only where lines say nothing, as closing brackets.
+/// Most neighbouring lines that are joined. More are needed only for lines without content, such as closing brackets.
 const MAX_JOINED: usize = 16;
 
-/// How names end whose value is a secret without its name, too.
+/// Endings of names whose value is a secret by itself.
 const SECRET_NAMES: [&str; 14] = [
     "auth",
     "credential",
@@ -32,7 +32,7 @@ const SECRET_NAMES: [&str; 14] = [
     "token",
 ];
 
-/// The parts of `value`; none if it has one line. A line break may be written as `\n`, as in JSON and in variables.
+/// The parts of `value`; none if it has one line. An escaped `\n` counts as a line break.
 pub(super) fn parts(value: &str) -> Vec<String> {
     let value = Zeroizing::new(value.replace("\\r", "\n").replace("\\n", "\n").replace('\r', "\n"));
     let lines =
@@ -57,7 +57,7 @@ pub(super) fn parts(value: &str) -> Vec<String> {
 /// A line, and how much of it could be secret.
 struct Line<'v> {
     text: &'v str,
-    /// Characters that could be secret; 0 for what stands in many files of its kind.
+    /// Characters that could be secret; 0 for lines common to many files.
     weight: usize,
     /// The value, if its name says that it is a secret.
     named: Option<&'v str>,
@@ -69,7 +69,7 @@ impl<'v> Line<'v> {
             let chars = bare(text).chars().count();
             let weight = match text {
                 text if is_frame(text) => 0,
-                // Found in other texts: a part only together with its neighbours.
+                // Occurs in other texts: a part only together with its neighbours.
                 text if are_common_words(text) => chars.min(MIN_EXACT_CHARS - 1),
                 _ => chars,
             };
@@ -78,13 +78,12 @@ impl<'v> Line<'v> {
         let chars = value.chars().count();
         let name = name.to_ascii_lowercase();
         let is_secret = chars >= MIN_EXACT_CHARS && SECRET_NAMES.iter().any(|ending| name.ends_with(ending));
-        // `kind: Config` and `port: 5432` say no more than a value of that length would.
         let weight = if is_plain(value) { chars } else { bare(text).chars().count() };
         Self { text, weight, named: is_secret.then_some(value) }
     }
 }
 
-/// `name: value` and `name=value`, both without quotes and what stands around them.
+/// `name: value` and `name=value`, without quotes, brackets and commas.
 fn assignment(line: &str) -> Option<(&str, &str)> {
     let at = line.find(['=', ':'])?;
     let (name, rest) = line.split_at_checked(at)?;
@@ -113,7 +112,7 @@ fn is_plain(value: &str) -> bool {
                 || value.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '-')))
 }
 
-/// The frame of a key is the same for all keys, and the names of sections are no values.
+/// Whether a line is the frame of a key or a section name.
 fn is_frame(line: &str) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
     let section = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
@@ -122,8 +121,7 @@ fn is_frame(line: &str) -> bool {
         || section.is_some_and(|name| name.chars().all(is_name))
 }
 
-/// Neighbouring lines that weigh enough together to be hidden, and no longer than they have to be: every longer run is
-/// covered by some of them.
+/// The shortest runs of neighbouring lines with enough weight to be hidden. They cover every longer run.
 fn shortest_runs(weights: &[usize]) -> Vec<Range<usize>> {
     let count = weights.len();
     let mut reversed = weights.to_vec();
@@ -155,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_of_enough_characters_is_a_part_and_what_many_files_say_is_none() {
+    fn a_line_of_enough_characters_is_a_part_and_a_common_line_is_not() {
         let file = "[production]\napiVersion: v1\nkind: Config\nusers:\n- name: hunter2hunter2\npassword\n\
                     DEBUG=true\n_authToken=npm_abcdefgh\nQUJDREVGR0g=\n-----BEGIN PRIVATE KEY-----\nMIIEvQIB";
         let parts = parts(file);

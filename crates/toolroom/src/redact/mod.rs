@@ -1,8 +1,7 @@
 //! Hides secrets in text and JSON, so that no model, log, journal row, artifact or export ever holds one.
 //!
-//! A [`Redactor`] knows the stored values and the formats of well-known keys. It is made once for as long as the
-//! secrets stay the same and shared; [`Redactions`] is the port that hands it out. [`Stream`] does the same for text
-//! that arrives in pieces.
+//! A [`Redactor`] knows the stored values and the formats of well-known keys. It is built once per change of secrets and
+//! shared; [`Redactions`] is the port that provides it. [`Stream`] redacts text that arrives in chunks.
 //!
 //! ```
 //! use toolroom::redact::{Patterns, Redactor, Secret};
@@ -12,29 +11,28 @@
 //! assert_eq!(redactor.redact_text("AKIAIOSFODNN7EXAMPLE"), "[redacted aws key id]");
 //! ```
 //!
-//! Of a stored value with several lines, single lines and neighbouring ones are hidden, too, as long as they have
-//! [`MIN_EXACT_CHARS`] characters together.
+//! Of a stored value with several lines, single and neighbouring lines with at least [`MIN_EXACT_CHARS`] characters are
+//! hidden, too.
 //!
-//! What it cannot do: recognise a stored value that was shortened, split otherwise, reversed, compressed or encrypted, or
-//! one that has fewer than [`MIN_EXACT_CHARS`] characters. A value with few possibilities
-//! ([`Secret::few_possibilities`]) can be found by trying.
+//! Not recognised: a stored value that was shortened, split otherwise, reversed, compressed or encrypted, or that has
+//! fewer than [`MIN_EXACT_CHARS`] characters. A weak value ([`Secret::weakness`]) can be guessed.
 
+mod encoded_form;
 mod entity;
 mod escape;
-mod exact;
-mod find;
-mod form;
-mod guess;
 mod lines;
-mod needles;
+mod matches;
+mod multi_search;
 mod pattern;
 mod port;
 mod redactor;
 mod secret;
+mod stored_values;
 mod stream;
 mod text;
 mod value;
 mod view;
+mod weakness;
 
 #[cfg(test)]
 mod tests;

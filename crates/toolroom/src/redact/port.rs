@@ -1,4 +1,4 @@
-//! The port through which a call learns what it has to hide.
+//! The port that provides the redactor of a project.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use super::redactor::Redactor;
 use crate::BoxFuture;
 use crate::scope::ProjectId;
 
-/// Says what has to be hidden in a project.
+/// Provides the redactor of a project.
 pub trait Redactions: Send + Sync {
-    /// The redactor of `project`. `revision` is a number that changes whenever secrets were changed, in whichever
-    /// process: an implementation that has read the secrets at this revision need not read them again.
+    /// The redactor of `project`. `revision` changes whenever any process changes secrets: an implementation may cache the
+    /// secrets it read at this revision.
     fn redactor<'a>(
         &'a self,
         project: &'a ProjectId,
@@ -18,8 +18,7 @@ pub trait Redactions: Send + Sync {
     ) -> BoxFuture<'a, Result<Arc<Redactor>, RedactionError>>;
 }
 
-/// The secrets could not be read, so nothing can be shown. The source says why; it is for the operator, never for a
-/// model.
+/// The secrets could not be read, so no text can be shown. The source is for the operator, never for a model.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("the secrets of project `{project}` could not be read")]
 pub struct RedactionError {
@@ -36,8 +35,7 @@ impl RedactionError {
     }
 }
 
-/// The same redactor for every project, whose secrets never change. The default knows no stored values, only
-/// formats.
+/// The same redactor for every project. The default hides formats only.
 #[derive(Debug, Clone, Default)]
 pub struct Fixed(Arc<Redactor>);
 

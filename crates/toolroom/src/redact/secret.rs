@@ -1,14 +1,13 @@
-//! A value that nobody may read, and the name it is known by.
+//! A secret: a value to hide and its name.
 
 use std::fmt;
 
 use zeroize::Zeroizing;
 
-/// Shorter values are not looked for: they would be found in ordinary words. Whoever stores one is to be warned.
+/// Shorter values are not hidden, because they occur in ordinary words. Callers that store one warn the user.
 pub const MIN_EXACT_CHARS: usize = 8;
 
-/// What to hide, and what to write in its place. The value is wiped from memory when it is dropped, and never shown
-/// by `Debug`.
+/// A value to hide, and the name that replaces it. The value is wiped from memory on drop and never shown by `Debug`.
 #[derive(Clone)]
 pub struct Secret {
     pub(super) name: String,
@@ -16,7 +15,7 @@ pub struct Secret {
 }
 
 impl Secret {
-    /// The secret `value`, which readers will know as `name`.
+    /// The secret `value`, shown as `name`.
     #[must_use]
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self { name: name.into(), value: Zeroizing::new(value.into()) }
@@ -28,7 +27,7 @@ impl Secret {
         &self.name
     }
 
-    /// The value, for whoever has to hand it over to where it belongs, and to nobody else.
+    /// The value. Only for code that sends it to its destination.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.value
@@ -41,11 +40,11 @@ impl Secret {
         self.value.trim().chars().nth(MIN_EXACT_CHARS - 1).is_none()
     }
 
-    /// Why a caller of tools could find the value by trying, such as `digits alone`. Each guess that is right
-    /// is hidden in the result, and each other one is not.
+    /// Why the value can be guessed, such as `digits alone`. A correct guess is hidden in results and a wrong one is not, so
+    /// a caller of tools can try values.
     #[must_use]
-    pub fn few_possibilities(&self) -> Option<&'static str> {
-        super::guess::few_possibilities(&self.value)
+    pub fn weakness(&self) -> Option<&'static str> {
+        super::weakness::weakness(&self.value)
     }
 }
 

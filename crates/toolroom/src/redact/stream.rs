@@ -1,46 +1,45 @@
-//! Hides secrets in text that arrives in pieces.
+//! Hides secrets in text that arrives in chunks.
 
 use std::fmt;
 use std::sync::Arc;
 
-use super::find::{Found, What};
-use super::pattern::{Extent, Kind, LOOK_BACK};
+use super::matches::{MatchKind, Matches};
+use super::pattern::{Extent, LOOK_BACK, SecretFormat};
 use super::redactor::{Redactor, between};
-use super::text::{End, Text};
+use super::text::{Text, TextEnd};
 
-/// Pieces in which a long text is read.
-const PIECE: usize = 64 << 10;
+/// Bytes of a long text that are processed at once.
+const CHUNK: usize = 64 << 10;
 
-/// Chunks in, safe text out. A secret that is split over any number of chunks is never let out; a chunk whose end
-/// cannot be the beginning of one comes out whole and at once. What is held back is never more than the longest
-/// stored value may take, escaped, or a few kilobytes.
+/// Redacts a stream of chunks, also secrets that are split over several. A chunk whose end cannot be the beginning of a
+/// secret passes at once. Buffers at most the escaped length of the longest stored value or a few kilobytes.
 pub struct Stream {
     redactor: Arc<Redactor>,
-    first: Held,
-    /// What is hidden may have kept something beside it from being recognised: all is looked at twice.
-    second: Held,
+    first: StreamBuffer,
+    /// A second pass: a secret next to a hidden one may be recognised only then.
+    second: StreamBuffer,
 }
 
 impl Stream {
     /// A stream that hides what `redactor` hides.
     #[must_use]
     pub fn new(redactor: Arc<Redactor>) -> Self {
-        Self { redactor, first: Held::default(), second: Held::default() }
+        Self { redactor, first: StreamBuffer::default(), second: StreamBuffer::default() }
     }
 
-    /// Takes a chunk, and gives what can be shown by now.
+    /// Takes a chunk and returns the text that is safe by now.
     #[must_use]
     pub fn push(&mut self, chunk: &str) -> String {
-        self.pass(chunk, End::Open)
+        self.pass(chunk, TextEnd::Open)
     }
 
-    /// Gives what was held back: nothing follows.
+    /// Ends the stream and returns the rest.
     #[must_use]
     pub fn finish(mut self) -> String {
-        self.pass("", End::Final)
+        self.pass("", TextEnd::Final)
     }
 
-    fn pass(&mut self, chunk: &str, end: End) -> String {
+    fn pass(&mut self, chunk: &str, end: TextEnd) -> String {
         let (mut once, mut twice) = (String::with_capacity(chunk.len()), String::with_capacity(chunk.len()));
         self.first.push(&self.redactor, chunk, end, &mut once);
         self.second.push(&self.redactor, &once, end, &mut twice);
@@ -54,66 +53,65 @@ impl fmt::Debug for Stream {
     }
 }
 
-/// Hides what is found in a long text; `None` when nothing is.
-pub(super) fn in_pieces(redactor: &Redactor, text: &str) -> Option<String> {
-    let mut held = Held::default();
+/// Redacts a long text in chunks; `None` if it holds no secret.
+pub(super) fn redact_in_chunks(redactor: &Redactor, text: &str) -> Option<String> {
+    let mut buffer = StreamBuffer::default();
     let mut shown = String::with_capacity(text.len());
     let mut at = 0;
     while at < text.len() {
-        let next = text.ceil_char_boundary((at + PIECE).min(text.len()));
-        let end = if next == text.len() { End::Final } else { End::Open };
-        held.push(redactor, between(text, at, next), end, &mut shown);
+        let next = text.ceil_char_boundary((at + CHUNK).min(text.len()));
+        let end = if next == text.len() { TextEnd::Final } else { TextEnd::Open };
+        buffer.push(redactor, between(text, at, next), end, &mut shown);
         at = next;
     }
-    held.has_hidden.then_some(shown)
+    buffer.has_hidden.then_some(shown)
 }
 
-/// The text of which not all could be shown yet.
+/// Text that is not completely released yet.
 #[derive(Default)]
-struct Held {
+struct StreamBuffer {
     text: String,
-    /// What stands before is shown or hidden.
+    /// Everything before is released or hidden.
     done: usize,
-    /// What begins before is known.
+    /// Matches that begin before are already handled.
     floor: usize,
-    /// Secrets that were hidden and go on, and how far they are known.
+    /// Hidden secrets that may continue, and their end so far.
     open: Vec<(Extent, usize)>,
-    /// Private keys that begin before are inside of one that is hidden.
+    /// Private keys that begin before are inside a hidden one.
     known_key: usize,
     has_hidden: bool,
 }
 
-impl Held {
-    fn push(&mut self, redactor: &Redactor, chunk: &str, end: End, shown: &mut String) {
+impl StreamBuffer {
+    fn push(&mut self, redactor: &Redactor, chunk: &str, end: TextEnd, shown: &mut String) {
         self.text.push_str(chunk);
         let text = Text::new(self.text.as_bytes(), end);
-        let mut found = Found::new(self.floor);
+        let mut found = Matches::new(self.floor);
         let mut done = self.done;
         let mut open = Vec::new();
         for (extent, at) in self.open.drain(..) {
-            let reach = extent.reach(&text, at);
-            done = done.max(reach.end);
+            let secret = extent.measure(&text, at);
+            done = done.max(secret.end);
             if matches!(extent, Extent::PrivateKey(_)) {
-                self.known_key = self.known_key.max(reach.end);
+                self.known_key = self.known_key.max(secret.end);
             }
-            if let Some(extent) = reach.goes_on {
-                found.wait(reach.end);
-                open.push((extent, reach.end));
+            if let Some(extent) = secret.continues {
+                found.wait(secret.end);
+                open.push((extent, secret.end));
             }
         }
         redactor.find(&text, self.known_key, &mut found);
         let undecided = found.undecided.min(self.text.len());
-        for (range, what) in found.merged() {
+        for (range, kind) in found.merged() {
             if range.start >= undecided && range.start >= done {
                 break;
             }
             if range.end <= done {
                 continue;
             }
-            // What overlaps something hidden is hidden with it.
             if range.start >= done {
                 shown.push_str(between(&self.text, done, range.start));
-                shown.push_str(redactor.marker(what));
+                shown.push_str(redactor.marker(kind));
                 self.has_hidden = true;
             }
             done = range.end;
@@ -122,26 +120,26 @@ impl Held {
             shown.push_str(between(&self.text, done, undecided));
             done = undecided;
         }
-        for find in found.finds.iter().filter(|find| find.range.start < done) {
-            if find.what == What::Kind(Kind::PrivateKey) {
-                self.known_key = self.known_key.max(find.range.end);
+        for secret in found.all.iter().filter(|secret| secret.range.start < done) {
+            if secret.kind == MatchKind::Format(SecretFormat::PrivateKey) {
+                self.known_key = self.known_key.max(secret.range.end);
             }
-            if let Some(extent) = find.extent
-                && !open.contains(&(extent, find.range.end))
+            if let Some(extent) = secret.extent
+                && !open.contains(&(extent, secret.range.end))
             {
-                open.push((extent, find.range.end));
+                open.push((extent, secret.range.end));
             }
         }
         self.open = open;
         self.done = done;
         self.floor = done.min(undecided);
-        self.forget();
+        self.trim();
     }
 
-    /// Drops what no later look will need.
-    fn forget(&mut self) {
+    /// Drops text that is no longer needed.
+    fn trim(&mut self) {
         let cut = self.text.floor_char_boundary(self.floor.saturating_sub(LOOK_BACK));
-        // Two backslashes are one, and where things are escaped twice four are: what is cut off must not be a part.
+        // Keeps groups of four backslashes together, which are one backslash escaped twice.
         let before = self.text.as_bytes().get(..cut).unwrap_or_default();
         let cut = cut - before.iter().rev().take_while(|byte| **byte == b'\\').count() % 4;
         self.text.drain(..cut);
@@ -160,7 +158,7 @@ mod tests {
     use crate::redact::{Patterns, Secret};
 
     #[test]
-    fn whatever_arrives_little_is_held_back() {
+    fn little_is_buffered_for_any_input() {
         let secrets =
             [Secret::new("A", "geheim/wort geheim/wort"), Secret::new("B", "aaaaaaaaaaaaaaaaaaaaab")];
         let redactor = Redactor::new(secrets, Patterns::All);
@@ -195,13 +193,13 @@ mod tests {
             "hooks.slack.com/",
             "QUJDREVGR0hJSktM\n",
         ] {
-            let mut held = Held::default();
+            let mut buffer = StreamBuffer::default();
             let mut shown = String::new();
             let chunk = piece.repeat(1_000 / piece.len() + 1);
             for _ in 0..30 {
-                held.push(&redactor, &chunk, End::Open, &mut shown);
-                assert!(held.text.len() < 10_000, "{piece}: {} bytes", held.text.len());
-                assert!(held.open.len() < 10, "{piece}: {} are open", held.open.len());
+                buffer.push(&redactor, &chunk, TextEnd::Open, &mut shown);
+                assert!(buffer.text.len() < 10_000, "{piece}: {} bytes", buffer.text.len());
+                assert!(buffer.open.len() < 10, "{piece}: {} are open", buffer.open.len());
             }
         }
     }

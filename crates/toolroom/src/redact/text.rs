@@ -1,31 +1,31 @@
-//! The text under examination: all of it, or as much as has arrived.
+//! The text that is searched: complete, or as much as has arrived.
 
 #[cfg(test)]
 use std::cell::Cell;
 
-use super::pattern::{Class, Runs};
+use super::pattern::{ByteClass, Runs};
 
 /// Whether a text is complete.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum TextEnd {
     /// Nothing follows.
     Final,
     /// More may follow.
     Open,
 }
 
-/// A text, and what is known about it already.
+/// A text with a cache of its runs.
 pub(super) struct Text<'t> {
     bytes: &'t [u8],
-    end: End,
+    end: TextEnd,
     runs: Runs,
-    /// Bytes looked at, to show that no text makes them many.
+    /// Bytes read, to test that the work is linear.
     #[cfg(test)]
     pub(super) work: Cell<usize>,
 }
 
 impl<'t> Text<'t> {
-    pub(super) fn new(bytes: &'t [u8], end: End) -> Self {
+    pub(super) fn new(bytes: &'t [u8], end: TextEnd) -> Self {
         Self {
             bytes,
             end,
@@ -39,7 +39,7 @@ impl<'t> Text<'t> {
         self.bytes
     }
 
-    pub(super) fn end(&self) -> End {
+    pub(super) fn end(&self) -> TextEnd {
         self.end
     }
 
@@ -60,12 +60,12 @@ impl<'t> Text<'t> {
 
     /// Whether the byte at `at` has not arrived yet.
     pub(super) fn is_cut(&self, at: usize) -> bool {
-        self.end == End::Open && at >= self.bytes.len()
+        self.end == TextEnd::Open && at >= self.bytes.len()
     }
 
-    /// Where the run of `class` that holds `from` ends; `from` when there is none.
-    pub(super) fn run(&self, class: Class, from: usize) -> usize {
-        self.runs.end(self.bytes, class, from, |walked| self.count(walked))
+    /// The end of the run of `class` that contains `from`; `from` if there is none.
+    pub(super) fn run(&self, class: ByteClass, from: usize) -> usize {
+        self.runs.end(self.bytes, class, from, |scanned| self.count(scanned))
     }
 
     /// Whether a word may begin at `at`.

@@ -12,13 +12,13 @@ use super::redactor::{MIN_TEXT, Redactor};
 const SMALLEST_NUMBER: u64 = 1_000_000;
 const _: () = assert!(MIN_TEXT == 8);
 
-/// Room for the values of most objects, so that it is asked for once.
+/// Initial capacity, enough for most objects.
 const OPEN: usize = 32;
 
 impl Redactor {
     /// Hides secrets in every string, in the names of objects and in numbers. A number that has to be hidden becomes
-    /// a string; names stay different from each other. A string that stands under a name like `password` is judged
-    /// as it would be in the text of the JSON.
+    /// a string; names stay different from each other. A string under a name like `password` is judged
+    /// as in the JSON text.
     pub fn redact_value(&self, value: &mut Value) {
         // Values may be nested deeper than the stack.
         let mut open = Vec::with_capacity(OPEN);
@@ -33,7 +33,7 @@ impl Redactor {
                 }
                 Value::Array(items) => open.extend(items),
                 Value::Object(map) => {
-                    self.redact_named(map);
+                    self.redact_named_values(map);
                     self.redact_names(map);
                     open.extend(map.values_mut());
                 }
@@ -49,7 +49,7 @@ impl Redactor {
     }
 
     fn redact_number(&self, number: &Number) -> Option<String> {
-        // Most numbers are too small to hold anything, and need not be written down to see it.
+        // Most numbers are too small to hold a secret.
         if number.as_i64().is_some_and(|number| number.unsigned_abs() < SMALLEST_NUMBER) {
             return None;
         }
@@ -59,16 +59,16 @@ impl Redactor {
         }
     }
 
-    /// Strings whose name says what they are.
-    fn redact_named(&self, map: &mut Map<String, Value>) {
+    /// Hides strings whose name marks them as secrets.
+    fn redact_named_values(&self, map: &mut Map<String, Value>) {
         if self.patterns() == Patterns::None {
             return;
         }
         for (name, value) in map.iter_mut() {
             if let Value::String(text) = value
-                && let Some(kind) = named_value(name, text)
+                && let Some(format) = named_value(name, text)
             {
-                *text = self.marker(self.called(text, kind)).to_owned();
+                *text = self.marker(self.kind_of(text, format)).to_owned();
             }
         }
     }

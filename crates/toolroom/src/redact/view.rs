@@ -1,35 +1,35 @@
-//! A text as it reads once something about its writing is undone, and where each byte of that came from.
+//! A decoded text, and where each of its bytes came from.
 
 use std::ops::Range;
 
+use super::encoded_form::is_base64;
 use super::escape::{Escape, Unescaped};
-use super::form::is_base64;
-use super::text::End;
+use super::text::TextEnd;
 
-/// Lines of wrapped base64 are far longer; after shorter ones a line break is a line break.
+/// Minimum line length of wrapped base64.
 const MIN_WRAPPED: usize = 16;
 
-/// What is undone.
+/// What is decoded.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Undo {
+pub(super) enum Decoding {
     /// Escapes of one kind.
     Escapes(Escape),
     /// Line breaks inside base64.
     Wrapping,
 }
 
-impl Undo {
+impl Decoding {
     pub(super) const ALL: [Self; 4] = {
         let [percent, backslash, reference] = Escape::ALL;
         [Self::Escapes(percent), Self::Escapes(backslash), Self::Escapes(reference), Self::Wrapping]
     };
 }
 
-/// The text with something undone.
+/// The decoded text.
 #[derive(Default)]
 pub(super) struct View {
     pub(super) bytes: Vec<u8>,
-    /// Whether the source ends within something that might have to be undone; the view ends before it.
+    /// Whether the source ends within a possible escape; the view ends before it.
     pub(super) unfinished: bool,
     changes: Vec<Change>,
 }
@@ -43,17 +43,17 @@ struct Change {
 }
 
 impl View {
-    /// `None` when there is nothing to undo.
-    pub(super) fn new(undo: Undo, source: &[u8], end: End) -> Option<Self> {
+    /// `None` if there is nothing to decode.
+    pub(super) fn new(decoding: Decoding, source: &[u8], end: TextEnd) -> Option<Self> {
         let mut view = Self::default();
-        match undo {
-            Undo::Escapes(escape) => view.unescape(escape, source, end),
-            Undo::Wrapping => view.unwrap_lines(source, end),
+        match decoding {
+            Decoding::Escapes(escape) => view.unescape(escape, source, end),
+            Decoding::Wrapping => view.unwrap_lines(source, end),
         }
         (view.unfinished || !view.changes.is_empty()).then_some(view)
     }
 
-    fn unescape(&mut self, escape: Escape, source: &[u8], end: End) {
+    fn unescape(&mut self, escape: Escape, source: &[u8], end: TextEnd) {
         let (mut copied, mut next) = (0, 0);
         while let Some(found) = memchr::memchr(escape.mark(), source.get(next..).unwrap_or_default()) {
             let at = next + found;
@@ -63,14 +63,14 @@ impl View {
                     copied = at + length;
                     next = copied;
                 }
-                Unescaped::Unfinished if end == End::Open => return self.stop(source, copied..at),
+                Unescaped::Unfinished if end == TextEnd::Open => return self.stop(source, copied..at),
                 Unescaped::Plain | Unescaped::Unfinished => next = at + 1,
             }
         }
         self.finish(source, copied);
     }
 
-    fn unwrap_lines(&mut self, source: &[u8], end: End) {
+    fn unwrap_lines(&mut self, source: &[u8], end: TextEnd) {
         let mut copied = 0;
         for at in memchr::memchr_iter(b'\n', source) {
             let before = source.get(copied..at).unwrap_or_default();
@@ -87,11 +87,11 @@ impl View {
                     self.change(source, copied..start, &[], taken);
                     copied = start + taken;
                 }
-                None if end == End::Open => return self.stop(source, copied..start),
+                None if end == TextEnd::Open => return self.stop(source, copied..start),
                 _ => {}
             }
         }
-        if end == End::Open
+        if end == TextEnd::Open
             && let Some(line) = source.get(copied..).and_then(|rest| rest.strip_suffix(b"\r"))
             && is_wrapped(line)
         {
@@ -112,14 +112,14 @@ impl View {
         self.unfinished = true;
     }
 
-    /// Copies what is left, unless nothing was undone and the view will not be looked at.
+    /// Copies the rest, unless nothing was decoded and the view is dropped.
     fn finish(&mut self, source: &[u8], copied: usize) {
         if !self.changes.is_empty() {
             self.bytes.extend_from_slice(source.get(copied..).unwrap_or_default());
         }
     }
 
-    /// Where in the source the bytes of the view at `range` came from.
+    /// The range of the source that the bytes of the view at `range` came from.
     pub(super) fn source(&self, range: Range<usize>) -> Range<usize> {
         let start = self.origin(range.start).start;
         let end = if range.is_empty() { start } else { self.origin(range.end - 1).end };
@@ -150,8 +150,8 @@ fn is_wrapped(line: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn check(undo: Undo, source: &str, expected: &str) {
-        let view = View::new(undo, source.as_bytes(), End::Final).unwrap();
+    fn check(decoding: Decoding, source: &str, expected: &str) {
+        let view = View::new(decoding, source.as_bytes(), TextEnd::Final).unwrap();
         assert_eq!(String::from_utf8_lossy(&view.bytes), expected, "{source}");
         for at in 0..view.bytes.len() {
             let origin = view.source(at..at + 1);
@@ -164,20 +164,20 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_of_a_view_has_its_place_in_the_source() {
-        check(Undo::Escapes(Escape::Percent), "%41%42c%C3%A9% d", "ABcé% d");
-        check(Undo::Escapes(Escape::Backslash), r#"a\"b\u00e9\\n\d"#, r#"a"bé\n\d"#);
-        check(Undo::Escapes(Escape::Reference), "a&lt;b&&#x41;", "a<b&A");
+    fn every_byte_of_a_view_maps_to_the_source() {
+        check(Decoding::Escapes(Escape::Percent), "%41%42c%C3%A9% d", "ABcé% d");
+        check(Decoding::Escapes(Escape::Backslash), r#"a\"b\u00e9\\n\d"#, r#"a"bé\n\d"#);
+        check(Decoding::Escapes(Escape::Reference), "a&lt;b&&#x41;", "a<b&A");
         let wrapped = "short\nQUJDREVGR0hJSktM\r\n  TU5PUFFSU1RVVldY\nYWJj x";
-        check(Undo::Wrapping, wrapped, "short\nQUJDREVGR0hJSktMTU5PUFFSU1RVVldYYWJj x");
+        check(Decoding::Wrapping, wrapped, "short\nQUJDREVGR0hJSktMTU5PUFFSU1RVVldYYWJj x");
     }
 
     #[test]
-    fn without_anything_to_undo_there_is_no_view() {
-        for undo in Undo::ALL {
-            assert!(View::new(undo, b"100 % plain & simple \\d text\n", End::Final).is_none());
+    fn without_anything_to_decode_there_is_no_view() {
+        for decoding in Decoding::ALL {
+            assert!(View::new(decoding, b"100 % plain & simple \\d text\n", TextEnd::Final).is_none());
         }
-        let open = View::new(Undo::Escapes(Escape::Backslash), b"so far \\u00", End::Open).unwrap();
+        let open = View::new(Decoding::Escapes(Escape::Backslash), b"so far \\u00", TextEnd::Open).unwrap();
         assert!(open.unfinished && open.bytes == b"so far ");
     }
 }

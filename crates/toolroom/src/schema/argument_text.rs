@@ -1,4 +1,4 @@
-//! Argument text to value: one strict reading of JSON, with bounds.
+//! Parses argument text: strict JSON with bounds.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -10,10 +10,10 @@ use thiserror::Error;
 use super::pointer::push_step;
 use super::text;
 
-/// Levels of nesting that arguments may have. Deeper values cost stack in every recursive step after this one.
+/// Nesting of arguments. Bounds the stack of all later recursive steps.
 pub const MAX_DEPTH: usize = 64;
 
-/// Bytes that the text of one call's arguments may have: far above what a model writes in one turn.
+/// Bytes of the argument text of one call.
 pub const MAX_TEXT_BYTES: usize = 4 << 20;
 
 /// Characters of the text shown on each side of a syntax error.
@@ -22,12 +22,12 @@ const EXCERPT_CHARS: usize = 20;
 /// From here on a float may be a whole number that did not fit 64 bits.
 const SMALLEST_LOST_INTEGER: f64 = 9_223_372_036_854_775_808.0;
 
-/// Why argument text was refused.
+/// Why argument text was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ArgumentTextError {
     /// More text than [`MAX_TEXT_BYTES`].
-    #[error("the arguments have {bytes} bytes, allowed are {MAX_TEXT_BYTES}")]
+    #[error("the arguments have {bytes} bytes, at most {MAX_TEXT_BYTES} are allowed")]
     TooLong {
         /// Length of the text.
         bytes: usize,
@@ -41,13 +41,13 @@ pub enum ArgumentTextError {
         column: usize,
         /// The text around the error.
         near: String,
-        /// What the parser says.
+        /// The parser's message.
         reason: String,
     },
     /// JSON, but not an object.
     #[error("the arguments must be a JSON object, got {found}")]
     NotAnObject {
-        /// What was given instead.
+        /// The given value.
         found: String,
     },
     /// One object has the same key twice.
@@ -73,7 +73,7 @@ pub enum ArgumentTextError {
     TooDeep,
 }
 
-/// Reads the arguments of a call. Empty text and `null` stand for a call without arguments.
+/// Parses the arguments of a call. Empty text and `null` mean no arguments.
 ///
 /// # Errors
 /// When the text is too long, no JSON, no object, or breaks one of the rules in the module's table.
@@ -88,7 +88,7 @@ pub fn parse_object(text: &str) -> Result<Map<String, Value>, ArgumentTextError>
     }
 }
 
-/// Reads one JSON value by the same rules as [`parse_object`], except that empty text is an error.
+/// Parses one JSON value by the rules of [`parse_object`], except that empty text is an error.
 ///
 /// # Errors
 /// When the text is too long, no JSON, or breaks one of the rules in the module's table.
@@ -130,7 +130,7 @@ pub fn bounds(value: &Value) -> Result<(), ArgumentTextError> {
     if fits(value, MAX_DEPTH) { Ok(()) } else { Err(ArgumentTextError::TooDeep) }
 }
 
-/// What the visitors have to say beside their value; serde's error type cannot carry it.
+/// Results of the visitors that serde's error type cannot carry.
 #[derive(Default)]
 struct Notes {
     fault: Option<Fault>,
@@ -258,7 +258,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
 
 /// The first whole number of valid JSON text that does not fit 64 bits.
 ///
-/// serde_json hands such a literal over as a float, like `1e30`, so the text itself has to be asked.
+/// serde_json parses such a literal as a float like `1e30`, so this reads the text itself.
 fn lost_integer(text: &str) -> Option<ArgumentTextError> {
     let mut in_string = false;
     let mut escaped = false;

@@ -1,28 +1,28 @@
-//! Words to arguments: how people write a call where nobody wants to write JSON.
+//! Parses arguments from command-line words.
 //!
-//! `key=value` is read by the type the schema gives that key, `key:=JSON` is taken as it stands, and a word that starts
-//! with `{` is a whole JSON object. A value that does not fit its type stays a text, so that the schema's own message says
-//! what is wrong with it.
+//! `key=value` is parsed by the type the schema gives that key, `key:=JSON` is literal JSON, and a word that starts with
+//! `{` is a whole JSON object. A value that does not match its type stays a string, so that the schema's own message
+//! describes the problem.
 
 use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::argument_text::{ArgumentTextError, parse_object, parse_value};
 
-/// A parameter may refer to a definition, which may refer to another one.
+/// References followed from one parameter.
 const MAX_REFERENCES: usize = 8;
 
-/// Why a word is no argument.
+/// Why a word is not an argument.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ArgumentWordError {
     /// It has none of the forms.
-    #[error("`{word}` is no argument; write key=value, key:=JSON or a JSON object")]
+    #[error("`{word}` is not an argument; write key=value, key:=JSON or a JSON object")]
     NoArgument {
         /// The word.
         word: String,
     },
-    /// What is to be JSON is none.
+    /// Its JSON is invalid.
     #[error("{what}: {source}; write JSON there, or text as key=text")]
     NotJson {
         /// Which part.
@@ -30,7 +30,7 @@ pub enum ArgumentWordError {
         /// Why not.
         source: ArgumentTextError,
     },
-    /// A key was given before, and holds no list.
+    /// A key was given before and is not a list.
     #[error("`{key}` is given twice; give it once")]
     Twice {
         /// The key.
@@ -38,7 +38,7 @@ pub enum ArgumentWordError {
     },
 }
 
-/// The arguments of one call, put together word by word.
+/// Collects the arguments of one call word by word.
 #[derive(Debug)]
 pub struct ArgumentWords<'s> {
     schema: &'s Value,
@@ -46,16 +46,16 @@ pub struct ArgumentWords<'s> {
 }
 
 impl<'s> ArgumentWords<'s> {
-    /// None so far, of a tool with these parameters.
+    /// Starts without arguments, for a tool with these parameters.
     #[must_use]
     pub fn new(schema: &'s Value) -> Self {
         Self { schema, arguments: Map::new() }
     }
 
-    /// Adds what a word says.
+    /// Adds a word.
     ///
     /// # Errors
-    /// When it is no argument, no JSON where that is wanted, or gives a key once more.
+    /// When it is not an argument, has invalid JSON, or repeats a key.
     pub fn word(&mut self, word: &str) -> Result<(), ArgumentWordError> {
         if word.trim_start().starts_with('{') {
             return self.object(parse_object(word).map_err(|error| not_json("the JSON argument", error))?);
@@ -64,7 +64,7 @@ impl<'s> ArgumentWords<'s> {
         self.add(key, value)
     }
 
-    /// Adds `text` as the value of `key`, in the type that the schema wants.
+    /// Adds `text` as the value of `key`, in the type of the schema.
     ///
     /// # Errors
     /// When the key was given before and is no list.
@@ -86,7 +86,7 @@ impl<'s> ArgumentWords<'s> {
         Ok(())
     }
 
-    /// What was put together.
+    /// The collected arguments.
     #[must_use]
     pub fn finish(self) -> Map<String, Value> {
         self.arguments
@@ -110,10 +110,10 @@ impl<'s> ArgumentWords<'s> {
     }
 }
 
-/// Reads `key=value` and `key:=JSON`. A schema of `null` takes every value for a text.
+/// Parses `key=value` and `key:=JSON`. With a schema of `null` every value is a string.
 ///
 /// # Errors
-/// When the word has neither form, or what is to be JSON is none.
+/// When the word has neither form, or its JSON is invalid.
 pub fn argument_pair<'w>(word: &'w str, schema: &Value) -> Result<(&'w str, Value), ArgumentWordError> {
     let (key, text) = word
         .split_once('=')
@@ -128,7 +128,7 @@ pub fn argument_pair<'w>(word: &'w str, schema: &Value) -> Result<(&'w str, Valu
     }
 }
 
-/// The values a parameter is limited to, as they are typed; empty when it is free.
+/// The values a parameter is limited to, as users type them; empty if it is unrestricted.
 #[must_use]
 pub fn choices(schema: &Value, key: &str) -> Vec<String> {
     let property = followed(property(schema, key), schema);
@@ -146,7 +146,7 @@ pub fn parameter_allows(schema: &Value, key: &str, kind: &str) -> bool {
     allows(property(schema, key), schema, kind)
 }
 
-/// A value as people type it: a text without its quotes, anything else as JSON.
+/// A value as users type it: a string without quotes, anything else as JSON.
 #[must_use]
 pub fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
@@ -160,7 +160,7 @@ fn property<'a>(schema: &'a Value, key: &str) -> &'a Value {
     schema.get("properties").and_then(|properties| properties.get(key)).unwrap_or(&Value::Null)
 }
 
-/// Reads a text as the type its schema wants.
+/// Parses a text as the type of its schema.
 fn typed(text: &str, schema: &Value, root: &Value) -> Value {
     let schema = followed(schema, root);
     let listed = schema.get("enum").and_then(Value::as_array);
@@ -168,23 +168,23 @@ fn typed(text: &str, schema: &Value, root: &Value) -> Value {
         return choice.clone();
     }
     let parsed = || parse_value(text).ok();
-    let wants = |kind: &str| allows(schema, root, kind);
-    if (wants("integer") || wants("number"))
+    let allows_type = |kind: &str| allows(schema, root, kind);
+    if (allows_type("integer") || allows_type("number"))
         && let Some(number) = parsed().filter(Value::is_number)
     {
         return number;
     }
-    if wants("boolean")
+    if allows_type("boolean")
         && let Ok(truth) = text.parse::<bool>()
     {
         return Value::Bool(truth);
     }
-    if wants("object")
+    if allows_type("object")
         && let Some(object) = parsed().filter(Value::is_object)
     {
         return object;
     }
-    if wants("array") {
+    if allows_type("array") {
         let items = schema.get("items").unwrap_or(&Value::Null);
         return parsed().filter(Value::is_array).unwrap_or_else(|| match items {
             // A schema whose items are lists of lists without end is followed one level deep.
@@ -192,7 +192,7 @@ fn typed(text: &str, schema: &Value, root: &Value) -> Value {
             items => Value::Array(vec![typed(text, items, root)]),
         });
     }
-    if text == "null" && wants("null") && !wants("string") {
+    if text == "null" && allows_type("null") && !allows_type("string") {
         return Value::Null;
     }
     Value::String(text.to_owned())
@@ -208,7 +208,7 @@ fn allows(schema: &Value, root: &Value, kind: &str) -> bool {
     };
     let alternatives =
         ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|key| schema.get(key)?.as_array()).flatten();
-    // An alternative is looked at one level deep: enough for optional values, and it cannot run in circles.
+    // Follows alternatives one level deep: enough for optional values, and always finite.
     named
         || alternatives
             .map(|part| followed(part, root))
@@ -291,13 +291,13 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_no_arguments_are_told() {
+    fn invalid_words_are_rejected() {
         let check = |words: &[&str], message: &str| {
             let error = parse(words).unwrap_err();
             assert!(error.contains(message), "{words:?}: {error}");
         };
-        check(&["lonely"], "`lonely` is no argument; write key=value");
-        check(&["=x"], "is no argument");
+        check(&["lonely"], "`lonely` is not an argument; write key=value");
+        check(&["=x"], "is not an argument");
         check(&["count=1", "count=2"], "`count` is given twice");
         check(&["{\"text\": \"\"}", "text=x"], "`text` is given twice");
         check(&["count:=oops"], "`count:=`");

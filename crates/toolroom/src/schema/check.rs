@@ -1,4 +1,4 @@
-//! A schema and its check: surveyed when made, compiled on first use.
+//! A tool's schema: validated when created, compiled on first use.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
@@ -13,25 +13,25 @@ use super::message::{Problem, ProblemReader};
 use super::pattern;
 use super::reference;
 use super::text;
-use super::wellformed::{self, PatternPlace};
+use super::wellformed::{self, SchemaPattern};
 
-/// What to do with a pattern that the linear-time engine does not have.
+/// What to do with a pattern that the linear-time engine does not support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PatternRule {
-    /// Refuse the schema: for own tools, whose author can write it differently.
+    /// Reject the schema: for tools whose author can change it.
     Refuse,
-    /// Leave the pattern out and say so: for tools that others wrote.
+    /// Leave the pattern out and report it: for foreign tools.
     Relax,
 }
 
 /// The schema of a tool's parameters.
 #[derive(Debug)]
 pub struct Schema {
-    /// What is enforced: the schema as it was given, or a copy without some patterns.
+    /// The schema as given, or a copy without some patterns.
     enforced: Arc<Value>,
     not_enforced: Vec<String>,
     draft: Draft,
-    /// References can make a check long, so it gets a budget.
+    /// Whether checks have a budget, because references can make them long.
     counted: bool,
     validator: OnceLock<Result<Validator, SchemaError>>,
     /// Compiled on its own, because explaining problems has other costs than judging.
@@ -39,7 +39,7 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Checks that `schema` is one, in the draft that `$schema` names or 2020-12, for an object.
+    /// Validates `schema` in the draft that `$schema` names or 2020-12. It must describe an object.
     ///
     /// # Errors
     /// When it is malformed, too big, refers to another document or to nothing, or, under
@@ -49,13 +49,12 @@ impl Schema {
         let mut walk = wellformed::walk(&schema)?;
         let links = reference::links(&mut walk)?;
         let survey = walk.found;
-        // Without references a value is judged once by each schema, unless one asks what the others looked at.
-        let counted = !links.is_empty() || survey.schemas.iter().any(|schema| cost::asks_others(schema));
+        let counted = !links.is_empty() || survey.schemas.iter().any(|schema| cost::has_unevaluated(schema));
         if counted {
             cost::check_spread(&survey, &links)?;
         }
         let (draft, compile_now) = (survey.draft, survey.compile_now);
-        let unmatchable: Vec<&PatternPlace<'_>> =
+        let unmatchable: Vec<&SchemaPattern<'_>> =
             survey.patterns.iter().filter(|place| !pattern::compiles(place.text, place.draft)).collect();
         let (enforced, not_enforced) = match (unmatchable.first(), patterns) {
             (None, _) => (None, Vec::new()),
@@ -79,7 +78,7 @@ impl Schema {
         Ok(schema)
     }
 
-    /// JSON pointers of what the schema asks for and [`Schema::check`] does not enforce.
+    /// JSON pointers of constraints that [`Schema::check`] does not enforce.
     pub fn not_enforced(&self) -> &[String] {
         &self.not_enforced
     }
@@ -87,7 +86,7 @@ impl Schema {
     /// All problems of `arguments`, up to [`MAX_PROBLEMS`](super::MAX_PROBLEMS); empty when they fit.
     ///
     /// # Errors
-    /// When the schema cannot decide. The call has to be denied then.
+    /// When the schema cannot decide. The call must be denied then.
     pub fn check(&self, arguments: &Value) -> Result<Vec<Problem>, SchemaError> {
         if argument_text::bounds(arguments).is_err() {
             let message = format!("must not nest deeper than {} levels", argument_text::MAX_DEPTH);
@@ -135,7 +134,7 @@ fn compile(schema: &Value, draft: Draft, counter: Option<Counter>) -> Result<Val
         copy = cost::counted(schema, draft);
         source = &copy;
     }
-    // The compiler asserts a few things about identifiers that a hostile schema might break.
+    // The compiler has assertions about identifiers that a hostile schema may violate.
     let built = catch_unwind(AssertUnwindSafe(|| options.build(source)));
     let reason = match built {
         Ok(Ok(validator)) => return Ok(validator),

@@ -1,11 +1,11 @@
-//! What a schema may cost: the schemas that judge one value, the steps of one check, the room its problems take.
+//! Bounds the cost of a schema: the schemas that judge one value, the steps of one check, the memory of its problems.
 //!
-//! A handful of definitions that each refer twice to the next ask for 2^n checks of one value, and a circle of
-//! them for endlessly many. Both are refused when the tool is registered.
+//! Definitions that each refer twice to the next need 2^n checks of one value, and cyclic ones never end. Both are rejected
+//! when the tool is registered.
 //!
-//! A recursive schema may still ask about every level of the arguments several times over, and the problems of
-//! large arguments are listed in full before the first one can be read. The validator cannot be interrupted,
-//! so its schemas carry a keyword of ours that counts, and unwinds when the budget is spent.
+//! A recursive schema may still check every level of the arguments several times, and the validator lists all problems of
+//! large arguments before the first can be read. It cannot be interrupted, so its schemas carry a counting keyword that
+//! unwinds when the budget is spent.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -17,24 +17,24 @@ use serde_json::{Map, Value, json};
 
 use super::error::SchemaError;
 use super::keyword::{Shape, draft_named, shape};
-use super::reference::Link;
+use super::reference::ReferenceLink;
 use super::text;
 use super::wellformed::Survey;
 
 /// Schemas that may judge one value together. Compiling `unevaluatedProperties` takes the square of it.
 const MAX_SPREAD: usize = 1_000;
 
-/// References and combinations inside each other for one value. With arguments of 64 levels the validator
-/// then recurses about a thousand levels, which fits a worker thread's stack.
+/// Nested references and combinators for one value. With arguments of 64 levels the validator then recurses about a
+/// thousand levels, which fits a worker thread's stack.
 const MAX_CHAIN: usize = 16;
 
-/// The counting keyword; a name no author would pick, and harmless if one does.
+/// The counting keyword. Harmless if a schema already uses it.
 pub(super) const KEYWORD: &str = "x-toolroom-work";
 
 /// Steps of a check of any arguments, however small.
 const BASE: u64 = 50_000;
 
-/// Steps more for each value in the arguments: a union of dozens of types for each of them is fine.
+/// Further steps for each value in the arguments: enough for a union of dozens of types for each.
 const PER_VALUE: u64 = 64;
 
 /// Steps of explaining problems. A problem takes about half a kilobyte, so this stays within 50 MB.
@@ -43,21 +43,21 @@ pub(super) const EXPLANATION: u64 = 100_000;
 /// Bytes of text that count as one more value.
 const TEXT_BYTES: usize = 256;
 
-/// Names of unknown properties that take as much room as one problem.
+/// Unknown property names that take as much memory as one problem.
 const NAMES: usize = 16;
 
-/// Whether a schema needs to know what its parts looked at, which makes the validator look again at each level.
-pub(super) fn asks_others(schema: &Map<String, Value>) -> bool {
+/// Whether a schema has unevaluated keywords, which make the validator check again at each level.
+pub(super) fn has_unevaluated(schema: &Map<String, Value>) -> bool {
     schema.keys().any(|keyword| matches!(keyword.as_str(), "unevaluatedProperties" | "unevaluatedItems"))
 }
 
-/// Refuses a survey whose references multiply or run in a circle.
-pub(super) fn check_spread<'s>(survey: &Survey<'s>, links: &[Link<'s>]) -> Result<(), SchemaError> {
+/// Rejects a survey whose references multiply or are cyclic.
+pub(super) fn check_spread<'s>(survey: &Survey<'s>, links: &[ReferenceLink<'s>]) -> Result<(), SchemaError> {
     let mut spread = Spread { links: HashMap::new(), known: HashMap::new(), open: Vec::new() };
     for link in links {
         spread.links.entry(address(link.holder)).or_default().push(link);
     }
-    survey.schemas.iter().try_for_each(|schema| spread.of(schema, "").map(drop))
+    survey.schemas.iter().try_for_each(|schema| spread.measure(schema, "").map(drop))
 }
 
 fn address(schema: &Map<String, Value>) -> usize {
@@ -65,20 +65,24 @@ fn address(schema: &Map<String, Value>) -> usize {
 }
 
 #[derive(Clone, Copy)]
-struct Extent {
+struct ReferenceCost {
     schemas: usize,
     chain: usize,
 }
 
 struct Spread<'s, 'l> {
-    links: HashMap<usize, Vec<&'l Link<'s>>>,
-    known: HashMap<usize, Extent>,
+    links: HashMap<usize, Vec<&'l ReferenceLink<'s>>>,
+    known: HashMap<usize, ReferenceCost>,
     open: Vec<usize>,
 }
 
 impl<'s> Spread<'s, '_> {
-    /// `reference` is the one that led here, for the error.
-    fn of(&mut self, schema: &'s Map<String, Value>, reference: &str) -> Result<Extent, SchemaError> {
+    /// `reference` led here; the error names it.
+    fn measure(
+        &mut self,
+        schema: &'s Map<String, Value>,
+        reference: &str,
+    ) -> Result<ReferenceCost, SchemaError> {
         let here = address(schema);
         if let Some(known) = self.known.get(&here) {
             return Ok(*known);
@@ -90,39 +94,39 @@ impl<'s> Spread<'s, '_> {
             return Err(SchemaError::TooBig { what: "references in a row for one value", limit: MAX_CHAIN });
         }
         self.open.push(here);
-        let mut extent = Extent { schemas: 1, chain: 1 };
+        let mut cost = ReferenceCost { schemas: 1, chain: 1 };
         for (keyword, value) in schema {
             for inner in same_value(keyword, value) {
-                let found = self.of(inner, reference)?;
-                add(&mut extent, found)?;
+                let found = self.measure(inner, reference)?;
+                add(&mut cost, found)?;
             }
         }
         for link in self.links.get(&here).cloned().unwrap_or_default() {
             if let Value::Object(target) = link.target {
-                let found = self.of(target, &link.pointer)?;
-                add(&mut extent, found)?;
+                let found = self.measure(target, &link.pointer)?;
+                add(&mut cost, found)?;
             }
         }
         self.open.pop();
-        self.known.insert(here, extent);
-        Ok(extent)
+        self.known.insert(here, cost);
+        Ok(cost)
     }
 }
 
-/// A known extent may hang below a long chain, so its own length counts as well.
-fn add(extent: &mut Extent, inner: Extent) -> Result<(), SchemaError> {
-    extent.schemas += inner.schemas;
-    extent.chain = extent.chain.max(inner.chain + 1);
-    if extent.schemas > MAX_SPREAD {
+/// Also counts the length of a known chain that hangs below a long one.
+fn add(cost: &mut ReferenceCost, inner: ReferenceCost) -> Result<(), SchemaError> {
+    cost.schemas += inner.schemas;
+    cost.chain = cost.chain.max(inner.chain + 1);
+    if cost.schemas > MAX_SPREAD {
         return Err(SchemaError::TooBig { what: "schemas that judge one value", limit: MAX_SPREAD });
     }
-    if extent.chain > MAX_CHAIN {
+    if cost.chain > MAX_CHAIN {
         return Err(SchemaError::TooBig { what: "references in a row for one value", limit: MAX_CHAIN });
     }
     Ok(())
 }
 
-/// The schemas under a keyword that judge the same value as the schema which holds it.
+/// The schemas under a keyword that judge the same value as the schema that holds it.
 fn same_value<'s>(keyword: &str, value: &'s Value) -> Vec<&'s Map<String, Value>> {
     match (keyword, value) {
         ("allOf" | "anyOf" | "oneOf", Value::Array(items)) => {
@@ -140,24 +144,24 @@ thread_local! {
     static LEFT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// What the unwinding carries.
-struct Spent;
+/// The payload of the unwinding.
+struct BudgetExceeded;
 
 fn spend(steps: u64) {
     match LEFT.get().checked_sub(steps) {
         Some(left) => LEFT.set(left),
-        // Not a panic: nothing is broken, and no hook has to report it.
-        None => resume_unwind(Box::new(Spent)),
+        // Not a panic, so no panic hook runs.
+        None => resume_unwind(Box::new(BudgetExceeded)),
     }
 }
 
-/// Runs `work` of a counting validator; none when it takes more than `steps`.
+/// Runs `work` of a counting validator; `None` if it takes more than `steps`.
 pub(super) fn within<T>(steps: u64, work: impl FnOnce() -> T) -> Option<T> {
     LEFT.set(steps);
-    // A check only reads, so nothing is left half done by unwinding out of it.
+    // A check only reads, so unwinding leaves nothing half done.
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(done) => Some(done),
-        Err(reason) if reason.is::<Spent>() => None,
+        Err(reason) if reason.is::<BudgetExceeded>() => None,
         Err(panic) => resume_unwind(panic),
     }
 }
@@ -167,7 +171,7 @@ pub(super) fn budget(arguments: &Value) -> u64 {
     BASE.saturating_add(size(arguments).saturating_mul(PER_VALUE))
 }
 
-/// The number of values in `value`; long texts count as several.
+/// The number of values in `value`; a long string counts as several.
 fn size(value: &Value) -> u64 {
     match value {
         Value::Array(items) => 1 + items.iter().map(size).sum::<u64>(),
@@ -181,7 +185,7 @@ fn count(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 
-/// A copy of `schema` in which every schema counts.
+/// A copy of `schema` with the counting keyword in every schema.
 pub(super) fn counted(schema: &Value, draft: Draft) -> Value {
     let mut copy = schema.clone();
     mark(&mut copy, draft, false);
@@ -205,7 +209,7 @@ fn mark(schema: &mut Value, around: Draft, alternative: bool) {
             {
                 mark_of_many(value, draft);
             }
-            // Below an unknown keyword anything may be a schema: a reference can lead there.
+            // A reference can make any value below an unknown keyword a schema.
             (
                 Shape::Schema | Shape::SchemaOrList | Shape::SchemaList | Shape::Unknown | Shape::Rare,
                 value,
@@ -222,7 +226,7 @@ fn mark(schema: &mut Value, around: Draft, alternative: bool) {
     keywords.insert(KEYWORD.to_owned(), Value::Bool(alternative));
 }
 
-/// Marks a schema that judges any number of values; a plain `false` would refuse them all uncounted.
+/// Marks a schema that judges any number of values; a plain `false` would reject them uncounted.
 fn mark_of_many(schema: &mut Value, draft: Draft) {
     if schema == &Value::Bool(false) {
         *schema = json!({ "not": {}, KEYWORD: false });
@@ -233,7 +237,7 @@ fn mark_of_many(schema: &mut Value, draft: Draft) {
 
 type Counting<'a> = Result<Box<dyn for<'i> Keyword<'i>>, ValidationError<'a>>;
 
-/// Makes the counting keyword for one schema, in the form the compiler asks for.
+/// Makes the counting keyword for one schema, for the compiler.
 pub(super) type Counter = for<'a> fn(&'a Map<String, Value>, &'a Value, Location) -> Counting<'a>;
 
 /// Counts a step for each value that a schema judges.
@@ -255,7 +259,7 @@ impl<'i> Keyword<'i> for Judgements {
     }
 }
 
-/// Counts a step for each problem that a schema may report, and for what the report copies.
+/// Counts a step for each problem that a schema may report, and for the values it copies.
 pub(super) fn problems<'a>(
     schema: &'a Map<String, Value>,
     alternative: &'a Value,
@@ -268,7 +272,7 @@ pub(super) fn problems<'a>(
 }
 
 struct Problems {
-    /// Names that may be missing: each is a problem of its own.
+    /// Names that may be missing; each is a separate problem.
     missing: u64,
     copies: bool,
 }

@@ -1,21 +1,21 @@
-//! Why a schema is refused.
+//! Why a schema is rejected.
 
 use thiserror::Error;
 
-/// A schema that a tool cannot be registered with, or that cannot decide about arguments.
+/// Why a tool cannot be registered with a schema, or a schema cannot check arguments.
 ///
-/// Places are JSON pointers into the schema.
+/// Pointers are JSON pointers into the schema.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SchemaError {
     /// A keyword has a value that its draft does not allow.
-    #[error("the schema has {found} at `{pointer}`, allowed is {allowed}")]
+    #[error("the schema has {found} at `{pointer}`, expected {allowed}")]
     Malformed {
-        /// Where.
+        /// The pointer.
         pointer: String,
-        /// What is there.
+        /// The value.
         found: String,
-        /// What may be there.
+        /// The allowed values.
         allowed: &'static str,
     },
     /// The root does not describe an object, and arguments are always one.
@@ -29,7 +29,7 @@ pub enum SchemaError {
         "the schema names the unknown draft `{uri}` at `{pointer}`; leave `$schema` out for draft 2020-12"
     )]
     UnknownDraft {
-        /// Where.
+        /// The pointer.
         pointer: String,
         /// The value of `$schema`.
         uri: String,
@@ -39,50 +39,50 @@ pub enum SchemaError {
         "the schema refers to another document at `{pointer}`: `{reference}` is never fetched; copy it into `$defs`"
     )]
     RemoteReference {
-        /// Where.
+        /// The pointer.
         pointer: String,
         /// The reference.
         reference: String,
     },
-    /// A reference leads nowhere, or to something that is no schema.
-    #[error("the schema refers to `{reference}` at `{pointer}`, which is no schema in this document")]
+    /// A reference has no target, or its target is no schema.
+    #[error("the schema refers to `{reference}` at `{pointer}`, which is not a schema in this document")]
     DanglingReference {
-        /// Where.
+        /// The pointer.
         pointer: String,
         /// The reference.
         reference: String,
     },
-    /// A reference leads back to its own place without going into the value.
+    /// A reference is cyclic without descending into the value.
     #[error("the schema refers to itself for the same value at `{pointer}`")]
     EndlessReference {
-        /// Where the circle was noticed.
+        /// Where the cycle was found.
         pointer: String,
     },
-    /// A pattern that the linear-time engine does not have (look-around, back references) or finds too big.
+    /// A pattern that the linear-time engine does not support (look-around, back references) or that is too big.
     #[error(
         "the schema has the pattern `{pattern}` at `{pointer}`, which cannot be matched in linear time; write it without look-around, back references and large counts"
     )]
     Pattern {
-        /// Where.
+        /// The pointer.
         pointer: String,
         /// The pattern, shortened.
         pattern: String,
     },
-    /// A bound on the size of the schema is passed.
+    /// The schema exceeds a size limit.
     #[error("the schema has more than {limit} {what}")]
     TooBig {
-        /// What there is too much of.
+        /// What is limited.
         what: &'static str,
-        /// How much is allowed.
+        /// The limit.
         limit: usize,
     },
-    /// The validator could not be built although the schema looked sound.
+    /// The schema is well-formed but does not compile.
     #[error("the schema could not be compiled: {reason}")]
     Compile {
-        /// What the compiler says, shortened.
+        /// The compiler's message, shortened.
         reason: String,
     },
-    /// Checking these arguments takes more steps than their size justifies.
+    /// The check exceeded its budget of steps.
     #[error("the schema needs too many steps to check these arguments; pass a flatter value")]
     TooMuchWork,
 }

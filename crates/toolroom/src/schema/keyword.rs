@@ -1,4 +1,4 @@
-//! Drafts and their keywords: which draft a schema is written in, and the shape that each keyword's value has there.
+//! The draft of a schema, and the shape of each keyword's value in it.
 //!
 //! Drafts 4 and 6 share the column of draft 7; where they differ, compiling decides (see `wellformed`).
 
@@ -28,7 +28,7 @@ pub(super) fn draft_named(
     }
 }
 
-/// What the value of a keyword is.
+/// The shape of a keyword's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     Schema,
@@ -49,9 +49,9 @@ pub(super) enum Shape {
     TextList,
     /// One type name, or a list of different ones.
     Types,
-    /// Any list; what is in it is data.
+    /// Any list of data.
     DataList,
-    /// Any value; what is in it is data.
+    /// Any data.
     Data,
     Pattern,
     /// Schemas by pattern.
@@ -63,14 +63,14 @@ pub(super) enum Shape {
     Anchor,
     /// `$schema`.
     Dialect,
-    /// Legal, rare, and left to the compiler.
+    /// Valid but rare; checked by the compiler.
     Rare,
     /// Not a keyword of this draft.
     Unknown,
 }
 
 impl Shape {
-    /// What may be there, for a refusal.
+    /// Allowed values, for error messages.
     pub(super) fn allowed(self) -> &'static str {
         match self {
             Self::Schema => "a schema: an object or a boolean",

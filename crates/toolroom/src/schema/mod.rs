@@ -1,20 +1,20 @@
-//! JSON Schema checks of tool arguments: is the schema sound, and do these arguments fit it.
+//! JSON Schema validation of tool arguments.
 //!
-//! A [`Schema`] is checked when its tool is registered and compiled when it is first used; [`parse_object`]
-//! turns the argument text of a model into a value. Nothing here fetches a document, coerces a value, fills
-//! in a default or asserts `format`, which stays the annotation that the specification makes of it.
+//! A [`Schema`] is validated when its tool is registered and compiled on first use; [`parse_object`] parses the argument
+//! text of a model. Nothing here fetches a document, coerces a value, fills in a default or asserts `format`, which the
+//! specification defines as an annotation.
 //!
-//! What happens to the odd cases of argument text:
+//! Edge cases of argument text:
 //!
 //! | text | outcome |
 //! |---|---|
 //! | empty, blank or `null` | the empty object |
-//! | any other value that is no object | refused |
-//! | a key twice in one object, at any depth | refused, naming the key |
+//! | any other value that is not an object | rejected |
+//! | a key twice in one object, at any depth | rejected, naming the key |
 //! | whole numbers up to 64 bits, also beyond 2^53 | kept digit for digit |
-//! | whole numbers beyond 64 bits | refused: they would lose digits |
-//! | `null` for a property that does not allow it | refused, never taken for "not given" |
-//! | nesting beyond 64 levels, more than 4 MiB | refused |
+//! | whole numbers beyond 64 bits | rejected: they would lose digits |
+//! | `null` for a property that does not allow it | rejected, never treated as absent |
+//! | nesting beyond 64 levels, more than 4 MiB | rejected |
 
 mod argument_text;
 mod argument_words;

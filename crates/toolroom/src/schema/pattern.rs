@@ -1,7 +1,7 @@
-//! Patterns run in linear time: the engine, and what becomes of a foreign schema with patterns it does not take.
+//! The linear-time pattern engine, and foreign schemas with patterns it does not support.
 //!
-//! Leaving a pattern out must only ever allow more. Under `not`, `if`, `oneOf` and `maxContains` it would
-//! forbid more, so these are loosened as well, also where a reference leads from them to the pattern.
+//! Leaving a pattern out must only allow more. Under `not`, `if`, `oneOf` and `maxContains` it would forbid more, so these
+//! are relaxed too, also where a reference leads from them to the pattern.
 
 use std::collections::BTreeSet;
 
@@ -9,15 +9,15 @@ use jsonschema::{Draft, PatternOptions, Regex};
 use serde_json::{Map, Value, json};
 
 use super::plain_pattern::is_plain;
-use super::pointer::{Passed, read_pointer};
-use super::reference::Link;
-use super::wellformed::PatternPlace;
+use super::pointer::{PassedKeyword, read_pointer};
+use super::reference::ReferenceLink;
+use super::wellformed::SchemaPattern;
 
 /// Bytes of one compiled pattern. `^.{1,500}$` fits; a hostile schema with the largest number of patterns
 /// stays below a hundred megabytes.
 const COMPILED_BYTES: usize = 1 << 20;
 
-/// Bytes of the transition cache that each pattern keeps for each thread which runs it.
+/// Bytes of a pattern's transition cache per thread.
 const CACHE_BYTES: usize = 1 << 18;
 
 /// A pattern that matches every name.
@@ -28,8 +28,7 @@ pub(super) fn engine() -> PatternOptions<Regex> {
     PatternOptions::regex().size_limit(COMPILED_BYTES).dfa_size_limit(CACHE_BYTES)
 }
 
-/// Whether the engine takes `pattern`, asked of the very compiler that will get it: JSON Schema patterns are
-/// ECMA 262 and are translated on the way.
+/// Whether the engine supports `pattern`. Uses the real compiler, because it translates ECMA 262 patterns.
 pub(super) fn compiles(pattern: &str, draft: Draft) -> bool {
     if is_plain(pattern) {
         return true;
@@ -42,7 +41,7 @@ pub(super) fn compiles(pattern: &str, draft: Draft) -> bool {
         .is_ok()
 }
 
-/// The schema that is enforced, and the pointers of everything in the original that is not.
+/// The enforced schema, and the pointers of constraints in the original that are not enforced.
 pub(super) struct Relaxed {
     pub(super) schema: Value,
     pub(super) not_enforced: Vec<String>,
@@ -52,8 +51,8 @@ pub(super) struct Relaxed {
 pub(super) fn without(
     schema: &Value,
     draft: Draft,
-    patterns: &[&PatternPlace<'_>],
-    links: &[Link<'_>],
+    patterns: &[&SchemaPattern<'_>],
+    links: &[ReferenceLink<'_>],
 ) -> Relaxed {
     let mut copy = schema.clone();
     let mut not_enforced: Vec<String> = Vec::new();
@@ -62,7 +61,7 @@ pub(super) fn without(
         not_enforced.push(pattern.pointer.clone());
     }
     // The deepest first: a renamed keyword changes the pointers of what is below it.
-    let mut reversed: Vec<Passed> = reversing(draft, patterns, links);
+    let mut reversed: Vec<PassedKeyword> = reversing(draft, patterns, links);
     reversed.sort_by_key(|passed| std::cmp::Reverse(passed.holder.len()));
     for passed in reversed {
         let Some(Value::Object(holder)) = copy.pointer_mut(&passed.holder) else { continue };
@@ -73,7 +72,7 @@ pub(super) fn without(
     Relaxed { schema: copy, not_enforced }
 }
 
-fn leave_out(schema: &mut Value, pattern: &PatternPlace<'_>) {
+fn leave_out(schema: &mut Value, pattern: &SchemaPattern<'_>) {
     let Some((holder, _)) = pattern.pointer.rsplit_once('/') else { return };
     let Some(Value::Object(holder)) = schema.pointer_mut(holder) else { return };
     if pattern.is_key {
@@ -85,9 +84,13 @@ fn leave_out(schema: &mut Value, pattern: &PatternPlace<'_>) {
     }
 }
 
-/// Keywords on the way to a pattern that turn "allows more" into "allows less".
-fn reversing(draft: Draft, patterns: &[&PatternPlace<'_>], links: &[Link<'_>]) -> Vec<Passed> {
-    let mut found: Vec<Passed> = Vec::new();
+/// Keywords on the way to a pattern under which allowing more means allowing less.
+fn reversing(
+    draft: Draft,
+    patterns: &[&SchemaPattern<'_>],
+    links: &[ReferenceLink<'_>],
+) -> Vec<PassedKeyword> {
+    let mut found: Vec<PassedKeyword> = Vec::new();
     let mut open: Vec<(&str, usize)> =
         patterns.iter().map(|pattern| (pattern.pointer.as_str(), pattern.start)).collect();
     let mut seen: BTreeSet<&str> = open.iter().map(|(pointer, _)| *pointer).collect();
@@ -95,7 +98,7 @@ fn reversing(draft: Draft, patterns: &[&PatternPlace<'_>], links: &[Link<'_>]) -
         let (before, inner) = pointer.split_at_checked(start).unwrap_or(("", pointer));
         for step in read_pointer(inner, draft).0 {
             let reverses = matches!(step.keyword.as_str(), "not" | "if" | "oneOf" | "contains");
-            let step = Passed { holder: format!("{before}{}", step.holder), keyword: step.keyword };
+            let step = PassedKeyword { holder: format!("{before}{}", step.holder), keyword: step.keyword };
             if reverses && !found.contains(&step) {
                 found.push(step);
             }

@@ -1,12 +1,12 @@
-//! Patterns so plain that nobody has to compile them to know that they compile.
+//! Recognises simple patterns that certainly compile.
 //!
-//! Compiling takes some hundred times as long as reading, and a thousand tools are registered at each start.
-//! What is read here means the same to ECMA 262 and to the engine; everything else is left to the compiler.
+//! About a hundred times faster than compiling, and a start registers a thousand tools. Accepts only syntax that means the
+//! same in ECMA 262 and in the engine; the compiler decides about all other patterns.
 
-/// What a pattern may weigh: a hundredth of what the engine takes, so that no estimate has to be exact.
+/// A hundredth of the engine's limit, so that estimates need not be exact.
 const MAX_WEIGHT: usize = 2_000;
 
-/// Groups inside each other.
+/// Nesting of groups.
 const MAX_DEPTH: usize = 8;
 
 /// An ASCII character, a class of some of them, and a class that reaches beyond ASCII.
@@ -16,25 +16,25 @@ const WIDE_CLASS: usize = 60;
 
 /// Whether `pattern` certainly compiles. `false` means that only the compiler can tell.
 pub(super) fn is_plain(pattern: &str) -> bool {
-    let mut reader = Reader { rest: pattern.as_bytes(), depth: 0 };
+    let mut reader = PatternReader { rest: pattern.as_bytes(), depth: 0 };
     reader.alternatives().is_some_and(|weight| weight <= MAX_WEIGHT) && reader.rest.is_empty()
 }
 
-/// Each method takes one construct off the rest and weighs it; `None` when it is not plain.
-struct Reader<'p> {
+/// Each method consumes one construct and returns its weight; `None` if it is not plain.
+struct PatternReader<'p> {
     rest: &'p [u8],
     depth: usize,
 }
 
-impl Reader<'_> {
+impl PatternReader<'_> {
     fn next(&mut self) -> Option<u8> {
         let (first, rest) = self.rest.split_first()?;
         self.rest = rest;
         Some(*first)
     }
 
-    fn take(&mut self, wanted: &[u8]) -> bool {
-        let rest = self.rest.strip_prefix(wanted);
+    fn take(&mut self, expected: &[u8]) -> bool {
+        let rest = self.rest.strip_prefix(expected);
         self.rest = rest.unwrap_or(self.rest);
         rest.is_some()
     }
@@ -109,7 +109,7 @@ impl Reader<'_> {
         fits.then_some(CHARACTER)
     }
 
-    /// How often the atom before is there at most in the compiled form.
+    /// The maximum number of copies of the previous atom in the compiled form.
     fn repetition(&mut self) -> Option<usize> {
         let times = match self.rest.first() {
             Some(b'*' | b'+' | b'?') => self.next().map(|_| 2)?,
@@ -141,17 +141,17 @@ impl Reader<'_> {
     }
 }
 
-/// Letters, digits and signs that are no syntax anywhere outside a class.
+/// Letters, digits and characters without meaning outside a class.
 fn is_literal(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b" _-,:;/@#%&=~'\"<>!".contains(&byte)
 }
 
-/// Without `[`, `&`, `~` and `^`, which set operations are made of.
+/// Excludes `[`, `&`, `~` and `^`, which form set operations.
 fn is_literal_in_class(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b" _,:;/@#%='\"<>!.*+?(){}|$".contains(&byte)
 }
 
-/// What may stand behind a backslash, inside a class and outside.
+/// The weight of an escape, inside a class and outside.
 fn escape(byte: u8) -> Option<usize> {
     match byte {
         b'd' | b'w' => Some(ASCII_CLASS),

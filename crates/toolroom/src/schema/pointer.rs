@@ -1,4 +1,4 @@
-//! JSON pointers, and what one into a schema passes on its way: keywords, schemas, references.
+//! JSON pointers, and the keywords, schemas and references on their way through a schema.
 
 use std::borrow::Cow;
 
@@ -25,38 +25,38 @@ pub(super) fn steps(pointer: &str) -> impl Iterator<Item = String> {
     pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"))
 }
 
-/// The text behind `%41` and the like; none when it is no UTF-8.
+/// Decodes `%41` and the like; `None` if the result is no UTF-8.
 pub(super) fn percent_decoded(text: &str) -> Option<String> {
     percent_decode_str(text).decode_utf8().ok().map(Cow::into_owned)
 }
 
-/// Where a JSON pointer into a schema ends.
+/// What a JSON pointer into a schema leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Position {
-    /// At a schema.
+pub(super) enum PointerTarget {
+    /// A schema.
     Schema,
-    /// Below a keyword that this draft does not know; a reference may make a schema of it.
-    Elsewhere,
-    /// At something that can be no schema: in a `const`, or at a map of schemas.
+    /// A value below a keyword that this draft does not know; a reference may make it a schema.
+    Unknown,
+    /// A value that cannot be a schema: in a `const`, or a map of schemas.
     NoSchema,
 }
 
-/// A keyword that a JSON pointer passes.
+/// A keyword on the way of a JSON pointer.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Passed {
+pub(super) struct PassedKeyword {
     /// Pointer of the schema that holds the keyword.
     pub(super) holder: String,
     pub(super) keyword: String,
 }
 
-/// Reads a JSON pointer step by step as a way through schemas.
-pub(super) fn read_pointer(pointer: &str, draft: Draft) -> (Vec<Passed>, Position) {
+/// Follows a JSON pointer through schemas.
+pub(super) fn read_pointer(pointer: &str, draft: Draft) -> (Vec<PassedKeyword>, PointerTarget) {
     enum At {
         Schema,
         /// `items` before 2020-12: an index may follow, or a keyword.
         SchemaOrList,
         Container,
-        Elsewhere,
+        Unknown,
         NoSchema,
     }
     let mut passed = Vec::new();
@@ -66,7 +66,7 @@ pub(super) fn read_pointer(pointer: &str, draft: Draft) -> (Vec<Passed>, Positio
         at = match at {
             At::SchemaOrList if step.parse::<usize>().is_ok() => At::Schema,
             At::Container => At::Schema,
-            At::Elsewhere => At::Elsewhere,
+            At::Unknown => At::Unknown,
             At::NoSchema => At::NoSchema,
             At::Schema | At::SchemaOrList => {
                 let next = match shape(&step, draft) {
@@ -75,24 +75,24 @@ pub(super) fn read_pointer(pointer: &str, draft: Draft) -> (Vec<Passed>, Positio
                     Shape::SchemaMap | Shape::SchemaList | Shape::PatternMap | Shape::Dependencies => {
                         At::Container
                     }
-                    Shape::Unknown | Shape::Rare => At::Elsewhere,
+                    Shape::Unknown | Shape::Rare => At::Unknown,
                     _ => At::NoSchema,
                 };
-                passed.push(Passed { holder: walked.clone(), keyword: step.clone() });
+                passed.push(PassedKeyword { holder: walked.clone(), keyword: step.clone() });
                 next
             }
         };
         push_step(&mut walked, &step);
     }
     let position = match at {
-        At::Schema | At::SchemaOrList => Position::Schema,
-        At::Elsewhere => Position::Elsewhere,
-        At::Container | At::NoSchema => Position::NoSchema,
+        At::Schema | At::SchemaOrList => PointerTarget::Schema,
+        At::Unknown => PointerTarget::Unknown,
+        At::Container | At::NoSchema => PointerTarget::NoSchema,
     };
     (passed, position)
 }
 
-/// What lies on the way to the keyword that refused a value; empty where it leaves the part of the document that can be followed.
+/// The schemas on the way to the keyword that rejected a value; empty if the path cannot be followed.
 #[derive(Default)]
 pub(super) struct SchemaTrail<'s> {
     /// The schema with the keyword in it.

@@ -1,20 +1,20 @@
-//! Where references lead: into this document, or the schema is refused.
+//! Resolves references. A schema with a reference to another document is rejected.
 
 use jsonschema::Draft;
 use serde_json::{Map, Value};
 
 use super::error::SchemaError;
-use super::pointer::{Position, percent_decoded, read_pointer};
+use super::pointer::{PointerTarget, percent_decoded, read_pointer};
 use super::text;
-use super::wellformed::{ReferencePlace, Survey, Walk};
+use super::wellformed::{SchemaReference, Survey, Walk};
 
-/// Meta-schemas are built into the compiler and may be referred to.
+/// Meta-schemas, which are built into the compiler.
 const BUILT_IN: [&str; 2] = ["https://json-schema.org/", "http://json-schema.org/"];
 
-/// A reference and one schema it may lead to.
-pub(super) struct Link<'s> {
+/// A reference and one of its possible targets.
+pub(super) struct ReferenceLink<'s> {
     pub(super) holder: &'s Map<String, Value>,
-    /// Of the reference itself.
+    /// The pointer of the reference itself.
     pub(super) pointer: String,
     /// Bytes of that pointer up to where the walk began.
     pub(super) start: usize,
@@ -26,12 +26,12 @@ struct Target<'s> {
     schema: &'s Value,
     pointer: String,
     resource: usize,
-    elsewhere: bool,
+    is_unknown: bool,
 }
 
-/// Follows every reference; targets that are schemas only because of the reference are surveyed too.
-pub(super) fn links<'s>(walk: &mut Walk<'s>) -> Result<Vec<Link<'s>>, SchemaError> {
-    let mut links: Vec<Link<'s>> = Vec::new();
+/// Resolves every reference, and walks targets that are schemas only because of the reference.
+pub(super) fn links<'s>(walk: &mut Walk<'s>) -> Result<Vec<ReferenceLink<'s>>, SchemaError> {
+    let mut links: Vec<ReferenceLink<'s>> = Vec::new();
     let mut done = 0;
     while let Some(place) = walk.found.references.get(done) {
         done += 1;
@@ -40,17 +40,23 @@ pub(super) fn links<'s>(walk: &mut Walk<'s>) -> Result<Vec<Link<'s>>, SchemaErro
         }
         let (holder, pointer, start, draft) = (place.holder, place.pointer.clone(), place.start, place.draft);
         for target in targets(&walk.found, place)? {
-            let Target { schema, pointer: target_pointer, resource, elsewhere } = target;
-            if elsewhere && !links.iter().any(|link| link.target_pointer == target_pointer) {
-                walk.schema_elsewhere(schema, target_pointer.clone(), resource, draft)?;
+            let Target { schema, pointer: target_pointer, resource, is_unknown } = target;
+            if is_unknown && !links.iter().any(|link| link.target_pointer == target_pointer) {
+                walk.referenced_schema(schema, target_pointer.clone(), resource, draft)?;
             }
-            links.push(Link { holder, pointer: pointer.clone(), start, target: schema, target_pointer });
+            links.push(ReferenceLink {
+                holder,
+                pointer: pointer.clone(),
+                start,
+                target: schema,
+                target_pointer,
+            });
         }
     }
     Ok(links)
 }
 
-/// `#` or `#/...` in characters that a URI fragment may have; all else is left to the compiler to judge.
+/// `#` or `#/...` with valid fragment characters; the compiler checks everything else.
 fn is_plain_pointer(reference: &str) -> bool {
     let Some(fragment) = reference.strip_prefix('#') else { return false };
     (fragment.is_empty() || fragment.starts_with('/'))
@@ -59,7 +65,7 @@ fn is_plain_pointer(reference: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?%".contains(&byte))
 }
 
-fn targets<'s>(survey: &Survey<'s>, place: &ReferencePlace<'s>) -> Result<Vec<Target<'s>>, SchemaError> {
+fn targets<'s>(survey: &Survey<'s>, place: &SchemaReference<'s>) -> Result<Vec<Target<'s>>, SchemaError> {
     let (uri, fragment) = place.text.split_once('#').unwrap_or((place.text, ""));
     let Some(resource) = resource_of(survey, place, uri)? else { return Ok(Vec::new()) };
     let Some(fragment) = percent_decoded(fragment) else { return Err(dangling(place)) };
@@ -82,16 +88,16 @@ fn targets<'s>(survey: &Survey<'s>, place: &ReferencePlace<'s>) -> Result<Vec<Ta
             schema: anchor.schema,
             pointer: anchor.pointer.clone(),
             resource: anchor.resource,
-            elsewhere: false,
+            is_unknown: false,
         })
         .collect();
     if found.is_empty() { Err(dangling(place)) } else { Ok(found) }
 }
 
-/// The part of the document that a reference without its fragment names; none for a meta-schema.
+/// The resource that a reference without its fragment names; `None` for a meta-schema.
 fn resource_of(
     survey: &Survey<'_>,
-    place: &ReferencePlace<'_>,
+    place: &SchemaReference<'_>,
     uri: &str,
 ) -> Result<Option<usize>, SchemaError> {
     if uri.is_empty() {
@@ -111,18 +117,18 @@ fn resource_of(
 
 fn at_pointer<'s>(
     survey: &Survey<'s>,
-    place: &ReferencePlace<'s>,
+    place: &SchemaReference<'s>,
     resource: usize,
     pointer: &str,
 ) -> Result<Target<'s>, SchemaError> {
     let root = survey.resources.get(resource).ok_or_else(|| dangling(place))?;
     let schema = root.root.pointer(pointer).ok_or_else(|| dangling(place))?;
     let (_, position) = read_pointer(pointer, place.draft);
-    if position == Position::NoSchema || !(schema.is_object() || schema.is_boolean()) {
+    if position == PointerTarget::NoSchema || !(schema.is_object() || schema.is_boolean()) {
         return Err(dangling(place));
     }
     let pointer = format!("{}{pointer}", root.pointer);
-    Ok(Target { schema, pointer, resource, elsewhere: position == Position::Elsewhere })
+    Ok(Target { schema, pointer, resource, is_unknown: position == PointerTarget::Unknown })
 }
 
 /// `$recursiveRef` may end at the root it names or at any root that says `$recursiveAnchor`.
@@ -138,12 +144,12 @@ fn recursive<'s>(survey: &Survey<'s>, named: usize) -> Vec<Target<'s>> {
             schema: resource.root,
             pointer: resource.pointer.clone(),
             resource: index,
-            elsewhere: false,
+            is_unknown: false,
         })
         .collect()
 }
 
-fn dangling(place: &ReferencePlace<'_>) -> SchemaError {
+fn dangling(place: &SchemaReference<'_>) -> SchemaError {
     SchemaError::DanglingReference {
         pointer: text::shown_path(&place.pointer),
         reference: text::shortened(place.text),

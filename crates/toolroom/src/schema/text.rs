@@ -1,4 +1,4 @@
-//! Values and names as short, one-line text: bounded, with nothing in it that could rearrange a terminal.
+//! Formats values and names for messages: short, on one line, with control characters escaped.
 
 use std::io;
 
@@ -77,7 +77,7 @@ pub(super) fn shown_path(path: &str) -> String {
 /// A value as JSON, cut to what is shown.
 pub(super) fn preview(value: &Value) -> String {
     let mut head = Head(Vec::new());
-    // Stops early with an error when the head is full, which is what is wanted.
+    // Stops early with an error when the head is full.
     let whole = serde_json::to_writer(&mut head, value).is_ok();
     let text = String::from_utf8_lossy(&head.0);
     if whole {
@@ -86,7 +86,7 @@ pub(super) fn preview(value: &Value) -> String {
     format!("{}…", escaped(&text.chars().take(SHOWN_CHARS).collect::<String>()))
 }
 
-/// Keeps what is written until there is enough to show, so that a preview of megabytes costs nothing.
+/// Keeps only as many bytes as a preview shows.
 struct Head(Vec<u8>);
 
 impl io::Write for Head {
@@ -117,7 +117,7 @@ pub(super) fn given(value: &Value) -> String {
     format!("the {kind} {}", preview(value))
 }
 
-/// A type as it is asked for: `an integer`.
+/// A type with its article: `an integer`.
 pub(super) fn kind(kind: JsonType) -> &'static str {
     match kind {
         JsonType::Array => "an array",

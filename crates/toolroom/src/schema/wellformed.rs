@@ -1,8 +1,8 @@
-//! Is this a schema: one walk over it by the table of keywords.
+//! Validates a schema in one walk by the table of keywords.
 //!
-//! This stands in for validation against the meta-schema, which costs several times as much and is left to
-//! the first use. What the table leaves open (identifiers, anchors, old drafts) is marked for compiling at
-//! once, so that a schema which passes here does compile later.
+//! Much cheaper than validation against the meta-schema, which is left to the first use. Schemas with features the table
+//! does not decide (identifiers, anchors, old drafts) are marked for immediate compilation, so that every accepted schema
+//! compiles later.
 
 use jsonschema::{Draft, Uri};
 use serde_json::{Map, Value};
@@ -12,37 +12,37 @@ use super::keyword::{Shape, draft_named, draft_of_root, shape};
 use super::pointer::push_step;
 use super::text;
 
-/// Subschemas inside each other. Far above real schemas, far below what would cost stack.
+/// Nesting of subschemas.
 const MAX_NESTING: usize = 64;
 
 /// JSON values in a schema.
 const MAX_NODES: usize = 10_000;
 
-/// Bytes of all texts and names in a schema; one of this size would fill the context of most models.
+/// Bytes of all strings and names in a schema.
 const MAX_TEXT_BYTES: usize = 256 << 10;
 
 /// Patterns in a schema: each may take a megabyte when it is compiled.
 const MAX_PATTERNS: usize = 64;
 
-/// Base of references where the schema has no `$id`; the compiler's own choice of a scheme nobody fetches.
+/// Base of references in a schema without `$id`, as in the compiler. Its scheme is never fetched.
 const NO_BASE: &str = "json-schema:///";
 
-/// What a walk finds beside mistakes; places are in the order of the walk.
+/// The parts of a schema, in the order of the walk.
 pub(super) struct Survey<'s> {
     pub(super) draft: Draft,
     /// Every schema that is an object.
     pub(super) schemas: Vec<&'s Map<String, Value>>,
-    pub(super) references: Vec<ReferencePlace<'s>>,
-    pub(super) patterns: Vec<PatternPlace<'s>>,
+    pub(super) references: Vec<SchemaReference<'s>>,
+    pub(super) patterns: Vec<SchemaPattern<'s>>,
     /// The document itself first, then every part with an `$id`.
     pub(super) resources: Vec<Resource<'s>>,
-    pub(super) anchors: Vec<AnchorPlace<'s>>,
-    /// The schema uses what only the compiler can judge.
+    pub(super) anchors: Vec<SchemaAnchor<'s>>,
+    /// The schema has features that only the compiler can check.
     pub(super) compile_now: bool,
 }
 
-/// A reference, wherever it may lead.
-pub(super) struct ReferencePlace<'s> {
+/// A reference in the schema.
+pub(super) struct SchemaReference<'s> {
     /// The schema with the reference in it.
     pub(super) holder: &'s Map<String, Value>,
     pub(super) pointer: String,
@@ -54,8 +54,8 @@ pub(super) struct ReferencePlace<'s> {
     pub(super) dynamic: bool,
 }
 
-/// A pattern, whether or not it can be enforced.
-pub(super) struct PatternPlace<'s> {
+/// A pattern in the schema.
+pub(super) struct SchemaPattern<'s> {
     pub(super) pointer: String,
     /// Bytes of the pointer up to where the walk began.
     pub(super) start: usize,
@@ -65,15 +65,15 @@ pub(super) struct PatternPlace<'s> {
     pub(super) is_key: bool,
 }
 
-/// A part of the document that references can name by a URI of its own.
+/// A part of the document with a URI of its own.
 pub(super) struct Resource<'s> {
     pub(super) uri: Uri<String>,
     pub(super) root: &'s Value,
     pub(super) pointer: String,
 }
 
-/// A schema that references can name by a word.
-pub(super) struct AnchorPlace<'s> {
+/// An anchor that references can name.
+pub(super) struct SchemaAnchor<'s> {
     pub(super) name: &'s str,
     pub(super) resource: usize,
     pub(super) schema: &'s Value,
@@ -81,7 +81,7 @@ pub(super) struct AnchorPlace<'s> {
     pub(super) dynamic: bool,
 }
 
-/// A walk and what it has found so far.
+/// A walk and its result so far.
 pub(super) struct Walk<'s> {
     pub(super) found: Survey<'s>,
     nodes: usize,
@@ -99,7 +99,7 @@ enum Step<'s> {
     Index(usize),
 }
 
-/// Walks over the schema of a tool's parameters.
+/// Walks the schema of a tool's parameters.
 pub(super) fn walk(root: &Value) -> Result<Walk<'_>, SchemaError> {
     describes_object(root)?;
     let draft = draft_of_root(root)?;
@@ -119,7 +119,7 @@ pub(super) fn walk(root: &Value) -> Result<Walk<'_>, SchemaError> {
     Ok(walk)
 }
 
-/// Arguments are an object, so a schema that allows none, or anything else as well, is a mistake.
+/// Arguments are an object, so the schema must allow objects only.
 fn describes_object(root: &Value) -> Result<(), SchemaError> {
     let found = match (root, root.get("type")) {
         (Value::Object(_), None) => return Ok(()),
@@ -135,8 +135,8 @@ fn uncompiled(error: &dyn std::error::Error) -> SchemaError {
 }
 
 impl<'s> Walk<'s> {
-    /// Walks a place that only a reference makes a schema, such as one under an unknown keyword.
-    pub(super) fn schema_elsewhere(
+    /// Walks a value that is a schema only because a reference leads to it.
+    pub(super) fn referenced_schema(
         &mut self,
         schema: &'s Value,
         pointer: String,
@@ -197,7 +197,6 @@ impl<'s> Walk<'s> {
             return Err(SchemaError::TooBig { what: "levels of nesting", limit: MAX_NESTING });
         }
         let (mut draft, outer) = (around, self.resource);
-        // Most parts name neither a draft nor themselves; one look at the keys is cheaper than asking for each.
         if keywords.keys().any(|keyword| keyword.starts_with('$') || keyword == "id") {
             draft = self.draft_of(schema, keywords, around, nesting)?;
             self.enter_resource(schema, keywords, draft, nesting)?;
@@ -263,7 +262,7 @@ impl<'s> Walk<'s> {
 
     fn anchor(&mut self, schema: &'s Value, name: &'s str, dynamic: bool) {
         let (resource, pointer) = (self.resource, self.pointer());
-        self.found.anchors.push(AnchorPlace { name, resource, schema, pointer, dynamic });
+        self.found.anchors.push(SchemaAnchor { name, resource, schema, pointer, dynamic });
     }
 
     fn keyword(
@@ -309,7 +308,7 @@ impl<'s> Walk<'s> {
                 self.count(text)?;
                 let dynamic = shape == Shape::DynamicReference;
                 let (pointer, start, resource) = (self.pointer(), self.start.len(), self.resource);
-                self.found.references.push(ReferencePlace {
+                self.found.references.push(SchemaReference {
                     holder,
                     pointer,
                     start,
@@ -368,7 +367,7 @@ impl<'s> Walk<'s> {
             return Err(SchemaError::TooBig { what: "patterns", limit: MAX_PATTERNS });
         }
         let (pointer, start) = (self.pointer(), self.start.len());
-        self.found.patterns.push(PatternPlace { pointer, start, text, draft, is_key });
+        self.found.patterns.push(SchemaPattern { pointer, start, text, draft, is_key });
         Ok(())
     }
 
@@ -408,7 +407,7 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
-    /// Counts what is no schema, so that an `enum` cannot smuggle in what the bounds forbid.
+    /// Counts data such as `enum` values toward the bounds.
     fn data(&mut self, value: &'s Value, nesting: usize) -> Result<(), SchemaError> {
         if nesting > MAX_NESTING {
             return Err(SchemaError::TooBig { what: "levels of nesting", limit: MAX_NESTING });
@@ -426,7 +425,7 @@ impl<'s> Walk<'s> {
 }
 
 fn all_differ(values: &[Value]) -> bool {
-    // Lists of names are short; hashing pays only for long ones.
+    // Hashing pays only for long lists.
     const SHORT: usize = 16;
     if values.len() <= SHORT {
         return values

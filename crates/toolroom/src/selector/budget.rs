@@ -1,36 +1,36 @@
-//! Which tools a model is shown when the definitions of all of them would take too much of its window.
+//! Selects the tools a model is offered if the definitions of all exceed the budget.
 
 use std::collections::HashMap;
 
 use super::Ranking;
 
-/// A tool and about how many tokens its definition takes.
+/// A tool and the estimated tokens of its definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Weighed<'a> {
-    /// What rankings call it.
+pub struct SizedTool<'a> {
+    /// Its id in rankings.
     pub id: &'a str,
     /// Estimated tokens.
     pub tokens: u64,
 }
 
-/// Whether all of them fit, so that nothing has to be selected.
+/// Whether all tools fit the budget.
 #[must_use]
-pub fn fit(tools: &[Weighed<'_>], budget: u64) -> bool {
+pub fn fits_budget(tools: &[SizedTool<'_>], budget: u64) -> bool {
     tools.iter().fold(0u64, |sum, tool| sum.saturating_add(tool.tokens)) <= budget
 }
 
-/// The tools to show: all of them when they fit, else the best ranked ones that fit together. They come sorted by id,
-/// not by rank: a prompt that starts the same is found in the provider's cache.
+/// The tools to offer: all if they fit, else the best ranked ones that fit together. Sorted by id, so that prompts have a
+/// stable prefix for the provider's cache.
 #[must_use]
-pub fn offered<'a>(tools: &[Weighed<'a>], budget: u64, rank: impl FnOnce() -> Ranking) -> Vec<&'a str> {
-    let mut chosen: Vec<&str> = if fit(tools, budget) {
+pub fn offered<'a>(tools: &[SizedTool<'a>], budget: u64, rank: impl FnOnce() -> Ranking) -> Vec<&'a str> {
+    let mut chosen: Vec<&str> = if fits_budget(tools, budget) {
         tools.iter().map(|tool| tool.id).collect()
     } else {
-        let known: HashMap<&str, Weighed<'a>> = tools.iter().map(|tool| (tool.id, *tool)).collect();
+        let known: HashMap<&str, SizedTool<'a>> = tools.iter().map(|tool| (tool.id, *tool)).collect();
         let mut left = budget;
         let ranking = rank();
         let ranked = ranking.tools.iter().filter_map(|ranked| known.get(ranked.id.as_str()));
-        // One large definition does not keep out the smaller ones behind it.
+        // Smaller tools after one that is too large may still fit.
         let fitting = ranked.filter(|tool| match left.checked_sub(tool.tokens) {
             Some(rest) => {
                 left = rest;

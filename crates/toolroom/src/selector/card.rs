@@ -1,4 +1,4 @@
-//! What the selector knows about a tool.
+//! Cards: the texts of a tool that the selector indexes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::conversation::PastRequest;
 use crate::tool::ToolSpec;
 
-/// How many requests of a tool are counted, usage examples among them; the last ones.
+/// Requests of a tool that count, including usage examples; the newest ones.
 pub const REQUESTS: usize = 64;
 
 /// The cards of tools, with the requests that chose them before, oldest first.
@@ -19,15 +19,15 @@ pub fn cards<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>, past: Vec<PastRe
         requests.entry(tool).or_default().push(message.to_string());
     }
     let card = |spec: &ToolSpec| {
-        ToolCard::of(spec).with_requests(requests.remove(spec.id.as_str()).unwrap_or_default())
+        ToolCard::from_spec(spec).with_requests(requests.remove(spec.id.as_str()).unwrap_or_default())
     };
     specs.into_iter().map(card).collect()
 }
 
-/// A tool as the selector sees it.
+/// The texts of a tool that the selector indexes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ToolCard {
-    /// What a ranking calls it.
+    /// Its id in rankings.
     pub id: String,
     /// Its name; words are found in `snake_case`, `kebab-case` and `camelCase`.
     pub name: String,
@@ -48,7 +48,7 @@ pub struct ToolCard {
 impl ToolCard {
     /// A tool's definition as a card, without past requests.
     #[must_use]
-    pub fn of(spec: &ToolSpec) -> Self {
+    pub fn from_spec(spec: &ToolSpec) -> Self {
         let properties = spec.parameters.get("properties").and_then(Value::as_object);
         let title = std::iter::once(&spec.title);
         Self {
@@ -70,7 +70,7 @@ impl ToolCard {
         self
     }
 
-    /// The text that says best when to pick the tool, and what else its description says.
+    /// The text that says when to pick the tool, and the rest of its description.
     pub(super) fn described(&self) -> (&str, &str) {
         match &self.when_to_use {
             Some(when) => (when, &self.description),

@@ -1,14 +1,14 @@
-//! Cards made into an index.
+//! Builds the index from cards.
 
 use std::collections::HashMap;
 
 use super::card::ToolCard;
-use super::near::Near;
 use super::postings::{Draft, Postings};
+use super::trigrams::TrigramIndex;
 use super::vocabulary::Vocabulary;
 use super::words;
 
-/// How much a word counts by where it stands.
+/// The weight of a word by its field.
 mod field {
     pub(super) const NAME: f32 = 3.0;
     pub(super) const TAG: f32 = 2.0;
@@ -22,24 +22,24 @@ mod field {
 pub struct Selector {
     pub(super) ids: Vec<String>,
     pub(super) vocabulary: Vocabulary,
-    pub(super) near: Near,
+    pub(super) trigrams: TrigramIndex,
     pub(super) postings: Postings,
-    /// Which tools exactly these words name, or chose before.
+    /// Tools by the exact terms that name them or chose them before.
     pub(super) asked: HashMap<Box<[u32]>, Vec<u32>>,
 }
 
 impl Selector {
-    /// Builds the index. Of cards with the same id one is kept, the same one in whatever order they come.
+    /// Builds the index. Of cards with the same id, keeps one independently of their order.
     pub fn new(cards: impl IntoIterator<Item = ToolCard>) -> Self {
         let mut cards: Vec<ToolCard> = cards.into_iter().collect();
         cards.sort_unstable();
-        cards.dedup_by(|next, kept| next.id == kept.id);
+        cards.dedup_by(|next, first| next.id == first.id);
 
         let mut vocabulary = Vocabulary::new();
         let mut drafts = Vec::with_capacity(cards.len());
         let mut asked: HashMap<Box<[u32]>, Vec<u32>> = HashMap::new();
         for (tool, card) in (0u32..).zip(&cards) {
-            let mut writer = Writer { vocabulary: &mut vocabulary, draft: Draft::default() };
+            let mut writer = CardIndexer { vocabulary: &mut vocabulary, draft: Draft::default() };
             writer.definition(card);
             let name = writer.terms(&card.name);
             for request in card.counted_requests() {
@@ -53,9 +53,9 @@ impl Selector {
             drafts.push(draft);
         }
         let postings = Postings::new(&vocabulary.terms, &drafts);
-        let near = Near::new(&vocabulary.stems());
+        let trigrams = TrigramIndex::new(&vocabulary.stems());
         let ids = cards.into_iter().map(|card| card.id).collect();
-        Self { ids, vocabulary, near, postings, asked }
+        Self { ids, vocabulary, trigrams, postings, asked }
     }
 
     /// How many tools it knows.
@@ -77,13 +77,13 @@ impl std::fmt::Debug for Selector {
     }
 }
 
-/// Writes a card down as numbers.
-struct Writer<'a> {
+/// Converts a card to term numbers.
+struct CardIndexer<'a> {
     vocabulary: &'a mut Vocabulary,
     draft: Draft,
 }
 
-impl Writer<'_> {
+impl CardIndexer<'_> {
     fn definition(&mut self, card: &ToolCard) {
         let (when, rest) = card.described();
         self.field(&card.name, field::NAME, true);
@@ -98,7 +98,7 @@ impl Writer<'_> {
         self.draft.close_definition(&self.vocabulary.terms);
     }
 
-    /// Words of the asking count only where they are a name.
+    /// Stop words count only in names.
     fn field(&mut self, text: &str, weight: f32, is_name: bool) {
         words::each(text, |word| {
             let number = self.vocabulary.number(word);
@@ -110,7 +110,6 @@ impl Writer<'_> {
 
     fn request(&mut self, text: &str) {
         let request = self.terms(text);
-        // The same request twice says nothing more.
         if !request.is_empty() && !self.draft.requests.contains(&request) {
             self.draft.requests.push(request);
         }

@@ -1,5 +1,4 @@
-//! What is known about English words before any tool is: which say nothing, which say little, which belong together.
-//! Words of other languages are in no list and count in full.
+//! English stop words, weak words and concepts. Words of other languages count in full.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -8,14 +7,14 @@ use super::stem::stem;
 
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::read);
 
-/// How much a word says by itself.
+/// The weight of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Weight {
-    /// It belongs to the asking, not to what is asked.
+    /// A stop word.
     Stop,
-    /// It fits almost any request.
+    /// Matches almost any request.
     Weak,
-    /// It says what is asked.
+    /// A content word.
     Full,
 }
 
@@ -52,7 +51,7 @@ impl Lexicon {
         }
     }
 
-    /// How many concepts there are; they are numbered from 0.
+    /// The number of concepts; they are numbered from 0.
     pub(super) fn concepts(&self) -> u32 {
         self.count
     }

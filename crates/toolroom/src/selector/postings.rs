@@ -1,38 +1,37 @@
-//! Which tools have a term, and how much that counts for each: everything that does not depend on the message is
-//! multiplied out in advance.
+//! Postings: the tools of each term with precomputed weights.
 
 use super::lexicon::Weight;
-use super::vocabulary::{Kind, Term};
+use super::vocabulary::{IndexTerm, TermKind};
 
-/// How fast more of the same word stops to count.
+/// BM25 term saturation.
 const SATURATION: f32 = 1.2;
 
-/// How much a definition's length is held against its words, once it is longer than so many ordinary ones.
+/// BM25 length normalization, for definitions longer than `LONG` mean lengths.
 const LENGTH: f32 = 0.3;
 const LONG: f32 = 2.0;
 
-/// A catalog is a part of a larger world: a word that each of three tools has still says something.
+/// Added to the number of tools, so that words of a small catalog keep some weight.
 const WORLD: f32 = 10.0;
 
-/// How much a concept counts beside a word.
+/// The weight of a concept relative to a word.
 const CONCEPT: f32 = 0.6;
 
-/// How much a weak word counts where tools have no past requests.
+/// The weight of a weak word for tools without past requests.
 const WEAK: f32 = 0.3;
 
-/// The same for words of the asking; only tools that are called so have them.
+/// The same for stop words, which count only in names.
 const STOP: f32 = 0.02;
 
-/// How much the direction of past requests counts beside their single words.
+/// The weight of the direction of past requests relative to their single words.
 const DIRECTION: f32 = 4.0;
 
-/// How much more a word counts there that few requests have; at 1, by the logarithm.
+/// The exponent of the rarity of a word in requests.
 const RARELY_ASKED: f32 = 0.8;
 
-/// So many requests show how people ask for a tool.
+/// Requests that are enough to learn from.
 const ENOUGH_REQUESTS: usize = 10;
 
-/// A card as numbers.
+/// A card as term numbers.
 #[derive(Default)]
 pub(super) struct Draft {
     /// Terms of the definition and how often they are there, each occurrence weighted by its field.
@@ -44,8 +43,8 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Joins what stands in several places, and adds the concepts.
-    pub(super) fn close_definition(&mut self, terms: &[Term]) {
+    /// Merges repeated terms and adds their concepts.
+    pub(super) fn close_definition(&mut self, terms: &[IndexTerm]) {
         self.length = self.definition.iter().map(|(_, weight)| weight).sum();
         let concepts: Vec<(u32, f32)> = (self.definition.iter())
             .filter_map(|(number, _)| terms.get(*number as usize))
@@ -59,7 +58,7 @@ impl Draft {
     }
 }
 
-/// Adds up what has the same number.
+/// Sums the counts of equal numbers.
 fn join(counts: &mut Vec<(u32, f32)>) {
     counts.sort_by_key(|(number, _)| *number);
     counts.dedup_by(|next, kept| {
@@ -71,26 +70,26 @@ fn join(counts: &mut Vec<(u32, f32)>) {
     });
 }
 
-/// A tool that has a term, and what this adds to its score.
+/// A tool that has a term, and the term's contribution to its score.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Posting {
     pub(super) tool: u32,
     pub(super) weight: f32,
 }
 
-/// The postings of all terms, one list behind the other.
+/// The postings of all terms in one list.
 pub(super) struct Postings {
     all: Vec<Posting>,
     /// Where each term's list starts; one more than there are terms.
     starts: Vec<usize>,
     /// The largest weight of each list.
     peaks: Vec<f32>,
-    /// What a word adds that one tool has, once.
+    /// The contribution of a word that one tool has once.
     pub(super) one_word: f32,
 }
 
 impl Postings {
-    pub(super) fn new(terms: &[Term], drafts: &[Draft]) -> Self {
+    pub(super) fn new(terms: &[IndexTerm], drafts: &[Draft]) -> Self {
         let scales = Scales::new(terms, drafts);
         let mean = drafts.iter().map(|draft| draft.length).sum::<f32>() / (drafts.len().max(1) as f32);
         let mut of_tools: Vec<Vec<(u32, f32)>> = Vec::with_capacity(drafts.len());
@@ -134,13 +133,13 @@ impl Postings {
         range.and_then(|(from, to)| self.all.get(*from..*to)).unwrap_or_default()
     }
 
-    /// The most a term adds to any tool's score.
+    /// The maximum contribution of a term.
     pub(super) fn peak(&self, number: u32) -> f32 {
         self.peaks.get(number as usize).copied().unwrap_or_default()
     }
 }
 
-/// What each term counts.
+/// The weights of terms.
 struct Scales {
     /// By how few tools have it.
     rare: Vec<f32>,
@@ -149,7 +148,7 @@ struct Scales {
 }
 
 impl Scales {
-    fn new(terms: &[Term], drafts: &[Draft]) -> Self {
+    fn new(terms: &[IndexTerm], drafts: &[Draft]) -> Self {
         let (tools, requests) =
             (drafts.len() as f32, drafts.iter().map(|draft| draft.requests.len()).sum::<usize>());
         let mut with = vec![0u32; terms.len()];
@@ -175,15 +174,14 @@ impl Scales {
                 }
             }
         }
-        // Where every tool has its requests, how common a word is shows by itself.
-        let scale = |term: &Term| match term.kind {
-            Kind::Concept => CONCEPT,
-            Kind::Word(Weight::Stop) => STOP + (1.0 - STOP) * known,
-            Kind::Word(Weight::Weak) => WEAK + (1.0 - WEAK) * known,
-            Kind::Word(Weight::Full) => 1.0,
+        let scale = |term: &IndexTerm| match term.kind {
+            TermKind::Concept => CONCEPT,
+            TermKind::Word(Weight::Stop) => STOP + (1.0 - STOP) * known,
+            TermKind::Word(Weight::Weak) => WEAK + (1.0 - WEAK) * known,
+            TermKind::Word(Weight::Full) => 1.0,
         };
-        let rare = |(term, with): (&Term, &u32)| scale(term) * rarity(tools, *with as f32);
-        let asked = |(term, within): (&Term, &u32)| {
+        let rare = |(term, with): (&IndexTerm, &u32)| scale(term) * rarity(tools, *with as f32);
+        let asked = |(term, within): (&IndexTerm, &u32)| {
             scale(term) * ((requests as f32 + 1.0) / (*within as f32 + 0.5)).ln().max(0.0).powf(RARELY_ASKED)
         };
         Self {
@@ -200,7 +198,7 @@ impl Scales {
         self.asked.get(number as usize).copied().unwrap_or_default()
     }
 
-    /// What each of a tool's terms adds to its score.
+    /// The contribution of each of a tool's terms.
     fn weigh(&self, draft: &Draft, mean_length: f32) -> Vec<(u32, f32)> {
         let excess = (draft.length / mean_length.max(1.0) - LONG).max(0.0);
         let slowness = SATURATION * (1.0 + LENGTH * excess);
@@ -219,7 +217,7 @@ impl Scales {
         counts
     }
 
-    /// Where a tool's requests point to on the whole, each of them counting the same however long it is.
+    /// The normalized mean of a tool's requests.
     fn direction(&self, requests: &[Vec<u32>]) -> Vec<(u32, f32)> {
         let mut sum: Vec<(u32, f32)> = Vec::new();
         for request in requests {
@@ -235,7 +233,7 @@ impl Scales {
     }
 }
 
-/// What it says that so many of the tools have a word.
+/// The inverse document frequency of a word.
 fn rarity(tools: f32, with: f32) -> f32 {
     (1.0 + (tools + WORLD - with + 0.5) / (with + 0.5)).ln()
 }

@@ -1,7 +1,6 @@
-//! English words without their endings, after the well-known method of Porter. Words of other languages lose little or
-//! nothing, and lose it everywhere alike.
+//! The Porter stemmer for English words. It changes words of other languages little and consistently.
 
-/// The stem of a lower-case word, cut in place. What is not made of `a` to `z` stays as it is.
+/// The stem of a lower-case word, cut in place. Words with other characters than `a` to `z` stay unchanged.
 pub(super) fn stem(word: &mut String) {
     if word.len() > 2 && word.bytes().all(|letter| letter.is_ascii_lowercase()) {
         plural(word);

@@ -44,17 +44,20 @@ fn a_request_finds_its_tool_by_words_endings_and_concepts() {
 }
 
 #[test]
-fn a_fit_says_which_words_a_tool_has_nothing_to_do_with() {
+fn coverage_names_the_words_a_tool_does_not_have() {
     let selector = Selector::new(room());
-    let fit = |id: &str, message: &str| {
-        let Fit { met, strange } = selector.fit(id, message);
-        (met, strange.join(" "))
+    let coverage = |id: &str, message: &str| {
+        let WordCoverage { matched, unmatched } = selector.coverage(id, message);
+        (matched, unmatched.join(" "))
     };
-    assert_eq!(fit("app:get_local_time", "What's the current time?"), (1, String::new()));
-    assert_eq!(fit("app:get_local_time", "What time is it in Springfield?"), (1, "springfield".to_owned()));
-    assert_eq!(fit("app:file_read", "read the file, write a file"), (2, "write".to_owned()));
-    assert_eq!(fit("app:nobody", "current time"), (0, "time".to_owned()));
-    assert_eq!(fit("app:file_read", "please could you"), (0, String::new()));
+    assert_eq!(coverage("app:get_local_time", "What's the current time?"), (1, String::new()));
+    assert_eq!(
+        coverage("app:get_local_time", "What time is it in Springfield?"),
+        (1, "springfield".to_owned())
+    );
+    assert_eq!(coverage("app:file_read", "read the file, write a file"), (2, "write".to_owned()));
+    assert_eq!(coverage("app:missing", "current time"), (0, "time".to_owned()));
+    assert_eq!(coverage("app:file_read", "please could you"), (0, String::new()));
 }
 
 #[test]
@@ -118,10 +121,10 @@ fn only_so_many_requests_of_a_tool_count_and_those_are_the_last() {
 
 #[test]
 fn all_tools_are_offered_when_they_fit_and_the_best_ones_otherwise() {
-    let weighed = |id, tokens| Weighed { id, tokens };
+    let weighed = |id, tokens| SizedTool { id, tokens };
     let tools = [weighed("c", 50), weighed("a", 30), weighed("b", 100), weighed("d", u64::MAX)];
     let unasked = || -> Ranking { panic!("nothing has to be ranked") };
-    assert!(fit(&tools[..3], 180) && !fit(&tools[..3], 179) && !fit(&tools, 1_000));
+    assert!(fits_budget(&tools[..3], 180) && !fits_budget(&tools[..3], 179) && !fits_budget(&tools, 1_000));
     assert_eq!(offered(&tools[..3], 180, unasked), ["a", "b", "c"]);
     let ranked = |id: &str| Ranked { id: id.to_owned(), score: 1.0 };
     let ranking = || Ranking { tools: ["c", "b", "gone", "a"].map(ranked).into(), abstained: false };

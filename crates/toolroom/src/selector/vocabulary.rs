@@ -1,4 +1,4 @@
-//! The words of the cards, numbered. Concepts of the lexicon have the first numbers, words follow as they are met.
+//! Numbers for the words of the cards. Concepts of the lexicon come first.
 
 use std::collections::HashMap;
 
@@ -6,49 +6,49 @@ use super::lexicon::{Lexicon, Weight};
 use super::stem::stem;
 
 /// A word of the cards, or a concept.
-pub(super) struct Term {
-    pub(super) kind: Kind,
+pub(super) struct IndexTerm {
+    pub(super) kind: TermKind,
     /// The concepts the word belongs to.
     pub(super) concepts: &'static [u32],
 }
 
-/// What counts for how much.
+/// The kind of a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TermKind {
     Concept,
     Word(Weight),
 }
 
 pub(super) struct Vocabulary {
     lexicon: &'static Lexicon,
-    /// Words as they were written: the way to a number that most words take.
+    /// Words as written; the fast path.
     forms: HashMap<Box<str>, u32>,
-    /// Words without their endings. Those of the asking are not among them: they have no other forms.
+    /// Stems of words, except stop words.
     stems: HashMap<Box<str>, u32>,
-    pub(super) terms: Vec<Term>,
+    pub(super) terms: Vec<IndexTerm>,
 }
 
-/// What a word of a message is.
-pub(super) enum Met {
+/// The result of looking up a word.
+pub(super) enum WordLookup {
     /// A word of the cards.
     Known(u32),
-    /// No card has it, but it belongs to concepts.
-    Meant(&'static [u32]),
-    /// No card has it, and no list.
+    /// Not a word of the cards, but it belongs to concepts.
+    Concepts(&'static [u32]),
+    /// Neither a word of the cards nor of the lexicon.
     Unknown,
-    /// It says nothing.
-    Nothing,
+    /// A stop word.
+    StopWord,
 }
 
 impl Vocabulary {
     pub(super) fn new() -> Self {
         let lexicon = Lexicon::get();
-        let concept = |_| Term { kind: Kind::Concept, concepts: &[] };
+        let concept = |_| IndexTerm { kind: TermKind::Concept, concepts: &[] };
         let terms = (0..lexicon.concepts()).map(concept).collect();
         Self { lexicon, forms: HashMap::new(), stems: HashMap::new(), terms }
     }
 
-    /// The number of a word, which gets one if it has none.
+    /// The number of a word; assigns one to a new word.
     pub(super) fn number(&mut self, word: &str) -> u32 {
         if let Some(number) = self.forms.get(word) {
             return *number;
@@ -58,10 +58,9 @@ impl Vocabulary {
         let weight = self.lexicon.weight(word, &bare);
         let known = if weight == Weight::Stop { None } else { self.stems.get(bare.as_str()) };
         let number = known.copied().unwrap_or_else(|| {
-            // There are fewer words than letters, and memory ends before the numbers do.
             let number = u32::try_from(self.terms.len()).unwrap_or(u32::MAX);
             let concepts = if weight == Weight::Stop { &[] } else { self.lexicon.concepts_of(&bare) };
-            self.terms.push(Term { kind: Kind::Word(weight), concepts });
+            self.terms.push(IndexTerm { kind: TermKind::Word(weight), concepts });
             if weight != Weight::Stop {
                 self.stems.insert(bare.into_boxed_str(), number);
             }
@@ -71,27 +70,27 @@ impl Vocabulary {
         number
     }
 
-    /// What a word of a message is; `bare` is left as its stem where that was needed.
-    pub(super) fn meet(&self, word: &str, bare: &mut String) -> Met {
+    /// Looks up a word; leaves its stem in `bare` if that was needed.
+    pub(super) fn look_up(&self, word: &str, bare: &mut String) -> WordLookup {
         if let Some(number) = self.forms.get(word) {
-            return Met::Known(*number);
+            return WordLookup::Known(*number);
         }
         bare.clear();
         bare.push_str(word);
         stem(bare);
         if self.lexicon.weight(word, bare) == Weight::Stop {
-            return Met::Nothing;
+            return WordLookup::StopWord;
         }
         if let Some(number) = self.stems.get(bare.as_str()) {
-            return Met::Known(*number);
+            return WordLookup::Known(*number);
         }
         match self.lexicon.concepts_of(bare) {
-            [] => Met::Unknown,
-            concepts => Met::Meant(concepts),
+            [] => WordLookup::Unknown,
+            concepts => WordLookup::Concepts(concepts),
         }
     }
 
-    pub(super) fn term(&self, number: u32) -> Option<&Term> {
+    pub(super) fn term(&self, number: u32) -> Option<&IndexTerm> {
         self.terms.get(number as usize)
     }
 
@@ -99,12 +98,12 @@ impl Vocabulary {
         number < self.lexicon.concepts()
     }
 
-    /// Whether a word belongs to the asking.
+    /// Whether a word is a stop word.
     pub(super) fn is_stop(&self, number: u32) -> bool {
-        self.term(number).is_some_and(|term| term.kind == Kind::Word(Weight::Stop))
+        self.term(number).is_some_and(|term| term.kind == TermKind::Word(Weight::Stop))
     }
 
-    /// Whether a word that no card has fits almost any request.
+    /// Whether a word matches almost any request.
     pub(super) fn is_weak(&self, bare: &str) -> bool {
         self.lexicon.weight("", bare) == Weight::Weak
     }

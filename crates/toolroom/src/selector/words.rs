@@ -1,45 +1,45 @@
-//! Texts and names taken apart into words.
+//! Splits texts and names into words.
 
-/// Bytes of a word that count; what is longer is data, not a word.
+/// Bytes of a word that count.
 const LONGEST: usize = 64;
 
 /// Calls `take` with every word of a text, in lower case. Names are words too: `getLocal_time` gives `get`, `local` and
 /// `time`, and `getlocal` besides, because people write both `GitHub` and `github`. Scripts that put no spaces between
 /// words give pairs of letters.
 pub(super) fn each(text: &str, mut take: impl FnMut(&str)) {
-    let mut pen = Pen::default();
+    let mut tokenizer = Tokenizer::default();
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         if has_no_spaces(c) {
-            pen.end_word(&mut take);
-            pen.pair(c, &mut take);
+            tokenizer.end_word(&mut take);
+            tokenizer.pair(c, &mut take);
         } else if c.is_alphanumeric() {
-            pen.end_pairs(&mut take);
-            pen.word.push(c);
+            tokenizer.end_pairs(&mut take);
+            tokenizer.word.push(c);
         } else if !matches!(c, '\'' | '’') {
-            pen.end_word(&mut take);
-            pen.end_pairs(&mut take);
+            tokenizer.end_word(&mut take);
+            tokenizer.end_pairs(&mut take);
         } else if matches!(chars.peek(), Some('s' | 'S')) {
-            // `the tool's` is about the tool; the letter is a word of its own, and says nothing.
-            pen.end_word(&mut take);
+            // `the tool's` has the words `tool` and `s`.
+            tokenizer.end_word(&mut take);
         }
-        // Any other apostrophe is left out: `don't` is one word.
+        // Other apostrophes are dropped: `don't` is one word.
     }
-    pen.end_word(&mut take);
-    pen.end_pairs(&mut take);
+    tokenizer.end_word(&mut take);
+    tokenizer.end_pairs(&mut take);
 }
 
-/// What is being written down.
+/// The state of the tokenizer.
 #[derive(Default)]
-struct Pen {
+struct Tokenizer {
     /// A word, as it came.
     word: String,
     lower: String,
-    /// The last letter of a script without spaces, and whether it was told in a pair already.
+    /// The last letter of a script without spaces, and whether it was already emitted in a pair.
     last: Option<(char, bool)>,
 }
 
-impl Pen {
+impl Tokenizer {
     fn pair(&mut self, c: char, take: &mut impl FnMut(&str)) {
         if let Some((last, _)) = self.last {
             self.lower.clear();
@@ -71,20 +71,20 @@ impl Pen {
                 None
             };
             if let Some(turn) = turn.filter(|turn| *turn > from) {
-                tell(self.word.get(from..turn), &mut self.lower, take);
+                emit(self.word.get(from..turn), &mut self.lower, take);
                 from = turn;
             }
             before = (before.1, c);
         }
-        tell(self.word.get(from..), &mut self.lower, take);
+        emit(self.word.get(from..), &mut self.lower, take);
         if from > 0 {
-            tell(Some(&self.word), &mut self.lower, take);
+            emit(Some(&self.word), &mut self.lower, take);
         }
         self.word.clear();
     }
 }
 
-fn tell(part: Option<&str>, lower: &mut String, take: &mut impl FnMut(&str)) {
+fn emit(part: Option<&str>, lower: &mut String, take: &mut impl FnMut(&str)) {
     let Some(part) = part else { return };
     let part = part.get(..part.floor_char_boundary(LONGEST)).unwrap_or(part);
     lower.clear();

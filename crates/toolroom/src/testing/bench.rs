@@ -12,7 +12,7 @@ use crate::scope::Scope;
 use crate::tool::Tool;
 use crate::toolroom::Toolroom;
 
-/// Exercises one tool through the whole call path. Nobody is asked for approval: see [`unguarded`].
+/// Exercises one tool through the whole call path without approvals: see [`unguarded`].
 ///
 /// ```
 /// use serde_json::json;

@@ -1,4 +1,4 @@
-//! A clock that stands still until it is told otherwise.
+//! A clock that tests set.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;

@@ -13,49 +13,49 @@ use crate::conversation::{
 use crate::ledger::LedgerError;
 use crate::scope::Scope;
 
-/// Conversations that are gone with the process: for tests, and for embedders who keep none.
+/// Conversations that live as long as the process: for tests, and for embedders without a store.
 #[derive(Debug, Default, Clone)]
 pub struct MemoryConversations {
-    kept: Arc<Mutex<Kept>>,
+    tables: Arc<Mutex<ConversationTables>>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
-    conversations: BTreeMap<ConversationId, Thread>,
-    runs: BTreeMap<RunId, KeptRun>,
+struct ConversationTables {
+    conversations: BTreeMap<ConversationId, StoredThread>,
+    runs: BTreeMap<RunId, StoredRun>,
     usage: Vec<UsageRow>,
     requests: Vec<(ConversationId, Scope, PastRequest)>,
 }
 
 #[derive(Debug)]
-struct Thread {
+struct StoredThread {
     conversation: Conversation,
     entries: Vec<ConversationEntry>,
     open: Option<RunId>,
 }
 
 #[derive(Debug)]
-struct KeptRun {
+struct StoredRun {
     run: Run,
     events: Vec<NumberedEvent>,
-    /// Whether somebody works on it.
+    /// Whether a worker holds it.
     taken: bool,
 }
 
 impl MemoryConversations {
-    /// None yet.
+    /// A store without conversations.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        // Every change is whole when the lock is given back.
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, ConversationTables> {
+        // Every change is complete when the lock is released.
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
+impl ConversationTables {
     fn begin(&mut self, begin: BeginRun) -> Result<(), BeginRunError> {
         let id = begin.conversation.id.clone();
         if self.runs.contains_key(&begin.run.id) {
@@ -70,14 +70,14 @@ impl Kept {
         if scope_differs || entries != begin.conversation.entries {
             return Err(BeginRunError::Changed(id));
         }
-        let thread = self.conversations.entry(id).or_insert_with(|| Thread {
+        let thread = self.conversations.entry(id).or_insert_with(|| StoredThread {
             conversation: begin.conversation,
             entries: Vec::new(),
             open: None,
         });
         thread.open = Some(begin.run.id.clone());
         thread.append(begin.entries);
-        self.runs.insert(begin.run.id.clone(), KeptRun { run: begin.run, events: Vec::new(), taken: true });
+        self.runs.insert(begin.run.id.clone(), StoredRun { run: begin.run, events: Vec::new(), taken: true });
         Ok(())
     }
 
@@ -133,7 +133,7 @@ impl Kept {
     }
 }
 
-impl Thread {
+impl StoredThread {
     fn append(&mut self, entries: Vec<ConversationEntry>) {
         if let Some(last) = entries.last() {
             self.conversation.updated_at = last.at;
@@ -158,7 +158,7 @@ impl Spending for MemoryConversations {
         conversation: Option<&'a ConversationId>,
         since: Option<Timestamp>,
     ) -> BoxFuture<'a, Result<Spent, LedgerError>> {
-        let kept = self.kept();
+        let kept = self.lock();
         let rows = (kept.usage.iter())
             .filter(|row| scope.covers(&row.scope))
             .filter(|row| conversation.is_none_or(|id| row.conversation == *id))
@@ -178,21 +178,21 @@ impl Spending for MemoryConversations {
 
 impl Conversations for MemoryConversations {
     fn begin_run(&self, begin: BeginRun) -> BoxFuture<'static, Result<(), BeginRunError>> {
-        ready(self.kept().begin(begin))
+        ready(self.lock().begin(begin))
     }
 
     fn step(&self, step: RunStep) -> BoxFuture<'static, Result<(), StepError>> {
-        ready(self.kept().step(step))
+        ready(self.lock().step(step))
     }
 
     fn release_run(&self, run: &RunId) {
-        if let Some(kept) = self.kept().runs.get_mut(run) {
+        if let Some(kept) = self.lock().runs.get_mut(run) {
             kept.taken = false;
         }
     }
 
     fn take_run(&self, scope: &Scope, run: &RunId) -> BoxFuture<'static, Result<Run, TakeRunError>> {
-        ready(self.kept().take(scope, run))
+        ready(self.lock().take(scope, run))
     }
 
     fn conversation<'a>(
@@ -200,7 +200,7 @@ impl Conversations for MemoryConversations {
         scope: &'a Scope,
         id: &'a ConversationId,
     ) -> BoxFuture<'a, Result<Option<Conversation>, LedgerError>> {
-        let kept = self.kept();
+        let kept = self.lock();
         let found = kept.conversations.get(id).map(|thread| thread.conversation.clone());
         ready(Ok(found.filter(|conversation| scope.covers(&conversation.scope))))
     }
@@ -210,7 +210,7 @@ impl Conversations for MemoryConversations {
         scope: &'a Scope,
         filter: ConversationFilter,
     ) -> BoxFuture<'a, Result<Vec<Conversation>, LedgerError>> {
-        let kept = self.kept();
+        let kept = self.lock();
         let title = filter.title.as_ref().map(|title| title.to_lowercase());
         let mut found: Vec<Conversation> = (kept.conversations.values())
             .map(|thread| &thread.conversation)
@@ -230,7 +230,7 @@ impl Conversations for MemoryConversations {
         id: &'a ConversationId,
         from: u64,
     ) -> BoxFuture<'a, Result<Vec<ConversationEntry>, LedgerError>> {
-        let kept = self.kept();
+        let kept = self.lock();
         let thread = kept.conversations.get(id).filter(|thread| scope.covers(&thread.conversation.scope));
         let entries = thread.map_or(&[][..], |thread| &thread.entries);
         ready(Ok(entries.iter().filter(|entry| entry.seq >= from).cloned().collect()))
@@ -241,11 +241,11 @@ impl Conversations for MemoryConversations {
         scope: &Scope,
         id: &ConversationId,
     ) -> BoxFuture<'static, Result<bool, StepError>> {
-        ready(self.kept().delete(scope, id))
+        ready(self.lock().delete(scope, id))
     }
 
     fn run<'a>(&'a self, scope: &'a Scope, id: &'a RunId) -> BoxFuture<'a, Result<Option<Run>, LedgerError>> {
-        let found = self.kept().runs.get(id).map(|kept| kept.run.clone());
+        let found = self.lock().runs.get(id).map(|kept| kept.run.clone());
         ready(Ok(found.filter(|run| scope.covers(&run.scope))))
     }
 
@@ -254,7 +254,7 @@ impl Conversations for MemoryConversations {
         scope: &'a Scope,
         filter: RunFilter,
     ) -> BoxFuture<'a, Result<Vec<Run>, LedgerError>> {
-        let kept = self.kept();
+        let kept = self.lock();
         let runs = (kept.runs.values().rev())
             .map(|kept| &kept.run)
             .filter(|run| scope.covers(&run.scope))
@@ -271,7 +271,7 @@ impl Conversations for MemoryConversations {
         run: &'a RunId,
         from: u64,
     ) -> BoxFuture<'a, Result<Vec<NumberedEvent>, LedgerError>> {
-        let kept = self.kept();
+        let kept = self.lock();
         let found = kept.runs.get(run).filter(|kept| scope.covers(&kept.run.scope));
         let events = found.map_or(&[][..], |kept| &kept.events);
         ready(Ok(events.iter().filter(|event| event.seq >= from).cloned().collect()))
@@ -282,7 +282,7 @@ impl Conversations for MemoryConversations {
         scope: &'a Scope,
         per_tool: u32,
     ) -> BoxFuture<'a, Result<Vec<PastRequest>, LedgerError>> {
-        let kept = self.kept();
+        let kept = self.lock();
         let mut taken: HashMap<&str, u32> = HashMap::new();
         let found = kept.requests.iter().rev().filter(|(_, owner, _)| owner.project == scope.project);
         let found = found.filter(|(.., request)| {

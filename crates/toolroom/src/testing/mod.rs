@@ -6,7 +6,7 @@ mod bench;
 mod clock;
 mod conversations;
 mod ledger;
-mod remembered;
+mod memories;
 mod seal;
 mod unguarded;
 
@@ -14,6 +14,6 @@ pub use bench::Bench;
 pub use clock::ManualClock;
 pub use conversations::MemoryConversations;
 pub use ledger::MemoryLedger;
-pub use remembered::Remembered;
+pub use memories::MemoryMemories;
 pub use seal::NoSeal;
 pub use unguarded::unguarded;

@@ -2,7 +2,7 @@
 
 use crate::ledger::{Seal, SealError};
 
-/// Keeps bytes as they are. For ledgers in memory, where what is kept dies with the process that knows it anyway.
+/// Keeps bytes unchanged. For ledgers in memory, whose content is lost with the process.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoSeal;
 

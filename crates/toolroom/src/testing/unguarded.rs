@@ -1,16 +1,15 @@
-//! A policy that asks nobody.
+//! A policy that allows every call.
 
 use crate::policy::{Policy, Preset, Rule, RuleText, Ruling};
 
-/// Lets every call run, by the rule `bench`. For tests of a tool's own work, where nobody is there to be asked; a tool's
-/// own judgement still counts.
+/// Allows every call by the rule `bench`. For tests of a tool itself; the tool's own judgement still counts.
 #[must_use]
 pub fn unguarded() -> Policy {
     let everything = RuleText {
         id: "bench".to_owned(),
         effect: Ruling::Allow,
         tool: "*".to_owned(),
-        // Mentions provenance, so that it speaks for the third bit as well.
+        // Mentions provenance, so that it also lifts the provenance guard.
         when: Some("provenance.private or true".to_owned()),
         by: None,
         reason: None,
@@ -18,7 +17,7 @@ pub fn unguarded() -> Policy {
         not_matches: Vec::new(),
     };
     let policy = Rule::new(everything).and_then(|rule| Policy::new(Preset::Open, vec![rule]));
-    // The rule is one, a test says so; were it none, everything would be asked about.
+    // A test checks that the rule is valid.
     policy.unwrap_or_default()
 }
 
@@ -29,7 +28,7 @@ mod tests {
     use crate::scope::Scope;
     use crate::tool::{Arguments, Effect, Risk, ToolSpec};
 
-    /// How a call of the gravest tool there is would be judged, for a run that has been there.
+    /// The verdict on a call of the most dangerous tool.
     fn judged(policy: &Policy, provenance: Provenance) -> (Ruling, String) {
         // Without capabilities of its own it counts as having all of them.
         let mut spec = ToolSpec::new("app:wipe", "Wipes.").unwrap().effect(Effect::Destructive);

@@ -1,15 +1,15 @@
-//! Files that a tool gives back beside its result.
+//! Files that a tool returns with its result.
 
 use bytes::Bytes;
 
 use crate::clock::Clock;
 use crate::ledger::ArtifactId;
 
-/// The longest media type; longer ones are none.
+/// The longest valid media type.
 const MAX_TYPE_CHARS: usize = 100;
 
-/// A file beside a result: a picture, a sound, a document. It is kept as an artifact of the call, and the result names it
-/// by its id, so that no reader of the result has to take the bytes along.
+/// A file with a result: an image, a sound, a document. It is stored as an artifact of the call, and the result names it by
+/// its id instead of containing the bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attachment {
     pub(crate) id: ArtifactId,
@@ -18,11 +18,10 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// The media type of what nobody knows what it is.
+    /// The media type of unknown content.
     pub const UNKNOWN: &str = "application/octet-stream";
 
-    /// A file under a fresh id, so that none takes the place of another artifact. A media type that is none becomes
-    /// `application/octet-stream`.
+    /// A file with a fresh id. An invalid media type becomes `application/octet-stream`.
     #[must_use]
     pub fn new(clock: &dyn Clock, media_type: &str, bytes: impl Into<Bytes>) -> Self {
         Self { id: ArtifactId::fresh(clock), media_type: plain_type(media_type), bytes: bytes.into() }
@@ -47,7 +46,7 @@ impl Attachment {
     }
 }
 
-/// `type/subtype` without parameters. Others write it, and it ends in a header.
+/// `type/subtype` without parameters. Validated, because it comes from outside and ends in a header.
 fn plain_type(text: &str) -> String {
     let plain = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let is_token = |token: &str| {
@@ -65,7 +64,7 @@ mod tests {
     const UNKNOWN: &str = Attachment::UNKNOWN;
 
     #[test]
-    fn a_media_type_is_one_or_says_that_nobody_knows() {
+    fn an_invalid_media_type_becomes_the_unknown_one() {
         for (given, kept) in [
             ("image/png", "image/png"),
             (" Image/SVG+xml; charset=utf-8", "image/svg+xml"),

@@ -1,4 +1,4 @@
-//! Tools that a client brings along and runs itself.
+//! Tools that a client declares and runs itself.
 
 use std::collections::HashSet;
 use std::ops::Deref;
@@ -16,10 +16,10 @@ use crate::BoxFuture;
 use crate::call::{CallContext, json_bytes};
 use crate::schema::{PatternRule, Schema, SchemaError};
 
-/// What every id of a client's tool begins with; no tool of a catalog has such an id.
+/// The prefix of client tool ids. No catalog tool has it.
 const SOURCE: &str = "client:";
 
-/// Most tools of one run: what model services take.
+/// Tools of one run, as model services allow.
 const MAX_TOOLS: usize = 128;
 
 /// Longest name: that of the services.
@@ -29,24 +29,23 @@ const MAX_DESCRIPTION_CHARS: usize = 4_096;
 
 const MAX_SCHEMA_BYTES: usize = 64 * 1024;
 
-/// They are kept with the run, and written with each of its steps.
+/// Schemas are stored with every step of the run.
 const MAX_ALL_SCHEMAS_BYTES: usize = 512 * 1024;
 
-/// A tool that is run by the client that brought it: a button of its page, a file picker, a question to its user. The
-/// kernel guards and journals its calls as it does all others, and takes the result from the client instead of running
-/// anything.
+/// A tool that the declaring client runs: a button of its page, a file picker, a question to its user. The kernel guards
+/// and journals its calls like all others, but takes the result from the client.
 ///
-/// Its id is `client:NAME`. It counts as something that writes and sends outward, because what a client does with the
-/// arguments nobody here can see; its results count as the caller's own words.
+/// Its id is `client:NAME`. It counts as writing and sending outward, because the kernel cannot see what a client does
+/// with the arguments; its results count as the caller's own words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "Written", into = "Written")]
+#[serde(try_from = "ClientToolData", into = "ClientToolData")]
 pub struct ClientTool {
     spec: ToolSpec,
 }
 
-/// A client's tool as it is sent and kept.
+/// The serialized form of a client's tool.
 #[derive(Serialize, Deserialize, JsonSchema)]
-struct Written {
+struct ClientToolData {
     name: String,
     #[serde(default)]
     description: String,
@@ -54,23 +53,23 @@ struct Written {
     parameters: Value,
 }
 
-/// Why a tool of a client is not taken.
+/// Why a client tool is rejected.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ClientToolError {
-    /// Its name is none.
-    #[error("`{name}` cannot be the name of a client's tool: 1 to 64 letters, digits, `_` and `-` are taken")]
+    /// Its name is invalid.
+    #[error("`{name}` cannot be the name of a client tool: use 1 to 64 letters, digits, `_` and `-`")]
     Name {
         /// The beginning of the name.
         name: String,
     },
     /// Two tools have the same name.
-    #[error("the client brings two tools named `{name}`; rename one of them")]
+    #[error("the client declares two tools named `{name}`; rename one of them")]
     Twice {
         /// The name.
         name: String,
     },
-    /// Its description is a document.
-    #[error("the description of the client's tool `{name}` has {chars} characters, at most 4096 are taken")]
+    /// Its description is too long.
+    #[error("the description of the client's tool `{name}` has {chars} characters, at most 4096 are allowed")]
     Description {
         /// The tool.
         name: String,
@@ -78,7 +77,7 @@ pub enum ClientToolError {
         chars: usize,
     },
     /// Its schema is too large.
-    #[error("the parameters of the client's tool `{name}` have {bytes} bytes, at most 65536 are taken")]
+    #[error("the parameters of the client's tool `{name}` have {bytes} bytes, at most 65536 are allowed")]
     Large {
         /// The tool.
         name: String,
@@ -86,7 +85,7 @@ pub enum ClientToolError {
         bytes: usize,
     },
     /// Its parameters are no JSON Schema of an object.
-    #[error("the parameters of the client's tool `{name}` are no usable JSON Schema")]
+    #[error("the parameters of the client's tool `{name}` are not a valid JSON Schema")]
     Schema {
         /// The tool.
         name: String,
@@ -100,13 +99,13 @@ pub enum ClientToolError {
         name: String,
     },
     /// There are too many.
-    #[error("the client brings {count} tools, at most 128 are taken")]
+    #[error("the client declares {count} tools, at most 128 are allowed")]
     TooMany {
         /// How many.
         count: usize,
     },
     /// All of them together are too large.
-    #[error("the parameters of all tools of the client have {bytes} bytes, at most 524288 are taken")]
+    #[error("the parameters of all tools of the client have {bytes} bytes, at most 524288 are allowed")]
     TooLarge {
         /// How large they are.
         bytes: usize,
@@ -117,9 +116,10 @@ impl ClientTool {
     /// A tool of that name. `parameters` is a JSON Schema of an object; `null` takes any object.
     ///
     /// # Errors
-    /// When the name or the schema is none, or something is too long.
+    /// When the name or schema is invalid, or a limit is exceeded.
     pub fn new(name: &str, description: &str, parameters: Value) -> Result<Self, ClientToolError> {
-        let written = Written { name: name.to_owned(), description: description.to_owned(), parameters };
+        let written =
+            ClientToolData { name: name.to_owned(), description: description.to_owned(), parameters };
         let tool = Self::try_from(written)?;
         let schema = Schema::new(Arc::clone(&tool.spec.parameters), PatternRule::Relax);
         match schema {
@@ -140,17 +140,17 @@ impl ClientTool {
         self.spec.id.bare()
     }
 
-    /// What all of them are able to do.
+    /// The capabilities of all client tools.
     pub(crate) fn capabilities() -> Capabilities {
         Capabilities::of(&[Capability::Writes, Capability::Egress])
     }
 
-    /// Whether that is the id of a client's tool.
+    /// Whether `id` is that of a client tool.
     pub(crate) fn has_id(id: &str) -> bool {
         id.starts_with(SOURCE)
     }
 
-    /// What models read of it, as one text: to be searched for what they must not read.
+    /// The texts that models read, to be searched for secrets.
     pub(crate) fn readable(&self) -> String {
         format!("{}\n{}\n{}", self.name(), self.spec.description, self.spec.parameters)
     }
@@ -160,12 +160,12 @@ impl ClientTool {
     }
 }
 
-/// The bounds, but not the schema: what is read back was a schema when it was brought.
-impl TryFrom<Written> for ClientTool {
+/// Checks the limits, but not the schema, which was checked when the tool was declared.
+impl TryFrom<ClientToolData> for ClientTool {
     type Error = ClientToolError;
 
-    fn try_from(written: Written) -> Result<Self, ClientToolError> {
-        let Written { name, description, parameters } = written;
+    fn try_from(data: ClientToolData) -> Result<Self, ClientToolError> {
+        let ClientToolData { name, description, parameters } = data;
         let is_name = (1..=MAX_NAME_CHARS).contains(&name.len())
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
         let unnamed =
@@ -179,7 +179,7 @@ impl TryFrom<Written> for ClientTool {
         }
         let spec = ToolSpec::new(&format!("{SOURCE}{name}"), description).map_err(|_| unnamed(&name))?;
         let parameters = if parameters.is_null() { json!({"type": "object"}) } else { parameters };
-        // It is not stopped when time is over, because nothing here runs: what waits for it is parked, and expires.
+        // No timeout: the call is parked and expires instead.
         let mut spec = spec.parameters(parameters).effect(Effect::OnceOnlyWrite).timeout(Timeout::Never);
         spec.capabilities = Some(Self::capabilities());
         let tool = Self { spec };
@@ -190,7 +190,7 @@ impl TryFrom<Written> for ClientTool {
     }
 }
 
-impl From<ClientTool> for Written {
+impl From<ClientTool> for ClientToolData {
     fn from(tool: ClientTool) -> Self {
         Self {
             name: tool.name().to_owned(),
@@ -205,7 +205,7 @@ impl Tool for ClientTool {
         &self.spec
     }
 
-    /// The kernel never comes so far: a call without a result of the client is parked.
+    /// Unreachable: a call without a client result is parked.
     fn run<'a>(
         &'a self,
         _context: CallContext,
@@ -216,7 +216,7 @@ impl Tool for ClientTool {
     }
 }
 
-/// The tools a client brings to one run. Cheap to clone.
+/// The client tools of one run. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Vec<ClientTool>")]
 pub struct ClientTools(Arc<[Arc<ClientTool>]>);

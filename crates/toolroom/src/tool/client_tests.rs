@@ -44,8 +44,8 @@ fn what_is_none_or_too_large_is_refused_by_name() {
         (ClientTool::new("a:b", "", Value::Null), "`a:b` cannot be the name"),
         (ClientTool::new(&"n".repeat(65), "", Value::Null), "cannot be the name"),
         (ClientTool::new("a", &"d".repeat(4_097), Value::Null), "tool `a` has 4097 characters"),
-        (ClientTool::new("a", "", json!([])), "tool `a` are no usable JSON Schema"),
-        (ClientTool::new("a", "", json!({"type": "string"})), "tool `a` are no usable JSON Schema"),
+        (ClientTool::new("a", "", json!([])), "tool `a` are not a valid JSON Schema"),
+        (ClientTool::new("a", "", json!({"type": "string"})), "tool `a` are not a valid JSON Schema"),
         (ClientTool::new("a", "", large), "tool `a` have"),
     ] {
         let error = refused.unwrap_err().to_string();

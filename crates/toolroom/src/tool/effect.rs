@@ -5,19 +5,19 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What happens when the tool runs, and so what may be repeated after a crash.
+/// The effect class of a tool, which decides what may be repeated after a crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Computes from its arguments alone.
     Pure,
-    /// Looks at something and leaves it as it was.
+    /// Reads and changes nothing.
     Read,
     /// Changes something; running it twice is the same as once.
     IdempotentWrite,
     /// Changes something, and again each time it runs.
     OnceOnlyWrite,
-    /// May destroy what cannot be brought back.
+    /// May destroy data irrecoverably.
     Destructive,
 }
 
@@ -26,14 +26,13 @@ impl Effect {
     pub const ALL: [Self; 5] =
         [Self::Pure, Self::Read, Self::IdempotentWrite, Self::OnceOnlyWrite, Self::Destructive];
 
-    /// Whether it changes anything. Its rows have then to survive the loss of power, so that the effect can be
-    /// accounted for.
+    /// Whether it changes anything. Its rows must then survive power loss.
     #[must_use]
     pub const fn writes(self) -> bool {
         matches!(self, Self::IdempotentWrite | Self::OnceOnlyWrite | Self::Destructive)
     }
 
-    /// Whether a call that may have happened can be made again without harm.
+    /// Whether a call that may have happened can be repeated safely.
     #[must_use]
     pub const fn may_repeat(self) -> bool {
         matches!(self, Self::Pure | Self::Read | Self::IdempotentWrite)
@@ -68,9 +67,9 @@ impl fmt::Display for Effect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Capability {
-    /// Reads data of the user that others must not see.
+    /// Reads private data of the user.
     ReadsPrivate,
-    /// Brings in content that somebody else wrote.
+    /// Reads content from an untrusted source.
     ReadsUntrusted,
     /// Changes something.
     Writes,
@@ -112,10 +111,10 @@ impl Capability {
 pub struct Capabilities(u8);
 
 impl Capabilities {
-    /// Able to do nothing beyond answering.
+    /// No capabilities.
     pub const NONE: Self = Self(0);
 
-    /// Able to do everything: what a tool that does not say counts as.
+    /// All capabilities: the default of a tool that declares none.
     pub const ALL: Self = Self(0b11_1111);
 
     /// These capabilities.

@@ -1,4 +1,4 @@
-//! Why a call did not work, told twice: to the model, and to the operator.
+//! Why a call failed, with one text for the model and one for the operator.
 
 use std::error::Error;
 use std::fmt;
@@ -17,7 +17,7 @@ pub enum ErrorKind {
     InvalidArguments,
     /// The tool, or the thing it was asked for, does not exist.
     NotFound,
-    /// The outside world said no.
+    /// An outside service refused access.
     PermissionDenied,
     /// Took too long.
     Timeout,
@@ -25,9 +25,9 @@ pub enum ErrorKind {
     Cancelled,
     /// Too many calls.
     RateLimited,
-    /// The other side could not be reached.
+    /// The remote side could not be reached.
     Unreachable,
-    /// The other side answered with an error.
+    /// The remote side answered with an error.
     Upstream,
     /// A defect: the tool panicked, or Toolroom itself failed.
     Crashed,
@@ -73,7 +73,7 @@ impl ErrorKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
-    /// What a model is told when the same call can only fail again.
+    /// The default hint for the model, if the same call can only fail again.
     #[must_use]
     pub const fn hint(self) -> Option<&'static str> {
         match self {
@@ -99,7 +99,7 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// Who raised an error: decides what an exit code or an HTTP status says.
+/// Who raised an error. Exit codes and HTTP statuses depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RaisedBy {
     /// The tool itself.
@@ -116,7 +116,7 @@ pub struct ToolError {
     hint: Option<String>,
     retry_after: Option<Duration>,
     raised_by: RaisedBy,
-    /// Nobody knows whether the effect happened.
+    /// Whether the effect may have happened.
     in_doubt: bool,
     /// For the operator alone: it may name hosts, paths and upstream texts.
     source: Option<Arc<dyn Error + Send + Sync>>,
@@ -137,19 +137,19 @@ impl ToolError {
         }
     }
 
-    /// The tool could not do it.
+    /// A failure of the tool.
     #[must_use]
     pub fn tool(for_model: impl Into<String>) -> Self {
         Self::new(ErrorKind::Tool, for_model)
     }
 
-    /// The arguments make no sense together.
+    /// The arguments are invalid.
     #[must_use]
     pub fn invalid(for_model: impl Into<String>) -> Self {
         Self::new(ErrorKind::InvalidArguments, for_model)
     }
 
-    /// What was asked for does not exist.
+    /// The requested thing does not exist.
     #[must_use]
     pub fn not_found(for_model: impl Into<String>) -> Self {
         Self::new(ErrorKind::NotFound, for_model)
@@ -169,15 +169,15 @@ impl ToolError {
         self
     }
 
-    /// Says that the effect may have happened all the same: something was sent and never answered, or was ended in the
-    /// middle. The journal then does not call the call failed but *unknown*, and it is not repeated.
+    /// Marks that the effect may have happened: a request was never answered, or was interrupted. The journal records the
+    /// call as *unknown* instead of failed, and it is not repeated.
     #[must_use]
     pub fn in_doubt(mut self) -> Self {
         self.in_doubt = true;
         self
     }
 
-    /// Says when another try makes sense.
+    /// Sets when to retry.
     #[must_use]
     pub fn with_retry_after(mut self, span: Duration) -> Self {
         self.retry_after = Some(span);
@@ -201,13 +201,13 @@ impl ToolError {
         &self.for_model
     }
 
-    /// What to do about it: the tool's own hint, or the one of the kind.
+    /// The tool's own hint, or the default of the kind.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref().or_else(|| self.kind.hint())
     }
 
-    /// When another try makes sense.
+    /// When to retry.
     #[must_use]
     pub const fn retry_after(&self) -> Option<Duration> {
         self.retry_after
@@ -219,7 +219,7 @@ impl ToolError {
         self.raised_by
     }
 
-    /// Whether the effect may have happened all the same.
+    /// Whether the effect may have happened.
     #[must_use]
     pub const fn is_in_doubt(&self) -> bool {
         self.in_doubt
@@ -245,7 +245,7 @@ impl ToolError {
     }
 }
 
-/// No honest chain of causes is longer; one that refers to itself has no end.
+/// Bounds cyclic chains of causes.
 const MAX_CAUSES: usize = 32;
 
 /// An error and its sources as one line.
@@ -254,9 +254,9 @@ pub(crate) fn causes(error: &(dyn Error + 'static)) -> String {
         let chain = std::iter::successors(Some(error), |&error| error.source());
         chain.take(MAX_CAUSES).map(ToString::to_string).collect::<Vec<_>>().join(": ")
     };
-    // The error is the tool's own type, and so is the code that prints it.
+    // The tool's own code prints the error and may panic.
     catch_unwind(AssertUnwindSafe(walk))
-        .unwrap_or_else(|_| "the cause cannot be told: printing it crashed".to_owned())
+        .unwrap_or_else(|_| "the cause cannot be shown: printing it crashed".to_owned())
 }
 
 impl fmt::Display for ToolError {

@@ -1,4 +1,4 @@
-//! A typed async function becomes a tool.
+//! Tools made of typed async functions.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -29,7 +29,7 @@ use crate::scope::Scope;
 ///     name: String,
 /// }
 ///
-/// let greet = tool_fn("app:greet", "Greet somebody", |_context, args: Greet| async move {
+/// let greet = tool_fn("app:greet", "Greet a person", |_context, args: Greet| async move {
 ///     Ok::<_, ToolError>(format!("hello {}", args.name))
 /// })
 /// .unwrap()
@@ -44,13 +44,13 @@ where
 {
     let mut schema = schemars::schema_for!(A).to_value();
     if let Some(object) = schema.as_object_mut() {
-        // The struct's Rust name and the dialect say nothing to a model.
+        // The struct's Rust name and the dialect are useless to a model.
         object.remove("title");
         object.remove("$schema");
         object.entry("properties").or_insert_with(|| Value::Object(serde_json::Map::new()));
         object.entry("type").or_insert_with(|| "object".into());
-        // A misspelt optional argument would otherwise be dropped in silence. Beside alternatives (an enum, also
-        // a flattened one) only `unevaluatedProperties` knows which properties they allow.
+        // Rejects misspelt optional arguments. With alternatives (an enum, also a flattened one) only
+        // `unevaluatedProperties` knows which properties are allowed.
         let has_parts = ["oneOf", "anyOf", "allOf", "$ref"].iter().any(|part| object.contains_key(*part));
         let closed = if has_parts { "unevaluatedProperties" } else { "additionalProperties" };
         if !object.contains_key("additionalProperties") {
@@ -73,7 +73,7 @@ where
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 pub struct NoArguments {}
 
-/// What a function may return: any value that can be written as JSON, or a whole [`ToolOutput`].
+/// Return values of a function: any serializable value, or a whole [`ToolOutput`].
 pub trait IntoOutput {
     /// The tool's result.
     fn into_output(self) -> Result<ToolOutput, ToolError>;
@@ -87,17 +87,17 @@ impl IntoOutput for ToolOutput {
 
 impl<T: Serialize> IntoOutput for T {
     fn into_output(self) -> Result<ToolOutput, ToolError> {
-        serde_json::to_value(self)
-            .map(ToolOutput::new)
-            .map_err(|error| ToolError::new(ErrorKind::Crashed, "the result is no JSON").caused_by(error))
+        serde_json::to_value(self).map(ToolOutput::new).map_err(|error| {
+            ToolError::new(ErrorKind::Crashed, "the result is not valid JSON").caused_by(error)
+        })
     }
 }
 
 type Check = dyn Fn(&Arguments) -> Vec<Problem> + Send + Sync;
 type Judge = dyn Fn(&Arguments) -> Judgement + Send + Sync;
 type SendsTo = dyn Fn(&Arguments) -> Option<Destination> + Send + Sync;
-type Found = BoxFuture<'static, Result<Option<ToolOutput>, ToolError>>;
-type AtHand = dyn Fn(&Scope, &Arguments) -> Found + Send + Sync;
+type CachedAnswer = BoxFuture<'static, Result<Option<ToolOutput>, ToolError>>;
+type AtHand = dyn Fn(&Scope, &Arguments) -> CachedAnswer + Send + Sync;
 
 /// A tool made by [`tool_fn`].
 pub struct FnTool<A, R, F> {
@@ -125,14 +125,14 @@ impl<A, R, F> FnTool<A, R, F> {
         self
     }
 
-    /// Says which arguments may run at all; see [`Tool::judge`].
+    /// Judges arguments; see [`Tool::judge`].
     #[must_use]
     pub fn judge(mut self, judge: impl Fn(&Arguments) -> Judgement + Send + Sync + 'static) -> Self {
         self.judge = Some(Box::new(judge));
         self
     }
 
-    /// Says where a call sends something; see [`Tool::destination`].
+    /// Gives the destination of a call; see [`Tool::destination`].
     #[must_use]
     pub fn destination(
         mut self,
@@ -142,7 +142,7 @@ impl<A, R, F> FnTool<A, R, F> {
         self
     }
 
-    /// Gives answers that are at hand; see [`Tool::at_hand`].
+    /// Gives cached answers; see [`Tool::at_hand`].
     #[must_use]
     pub fn answers_at_hand<Fut>(
         mut self,

@@ -1,9 +1,8 @@
-//! What a tool is.
+//! Tools: definitions, results and errors.
 //!
-//! A [`Tool`] is a [`ToolSpec`] and an async `run`. Everything a catalog, a policy, a dashboard or a model
-//! needs to know about it is data in the spec, so the trait stays small. [`tool_fn`] makes a tool from a typed
-//! async function. This room does not run anything: a tool is started only by [`crate::Toolroom::call`],
-//! because only the kernel can make the [`CallContext`] that `run` wants.
+//! A [`Tool`] is a [`ToolSpec`] and an async `run`. The spec is data for the catalog, the policy, dashboards and models, so
+//! the trait stays small. [`tool_fn`] makes a tool from a typed async function. Only [`crate::Toolroom::call`] starts a
+//! tool, because only the kernel can make the [`CallContext`] that `run` takes.
 
 mod attachment;
 mod client;
@@ -37,7 +36,7 @@ use crate::scope::Scope;
 /// A call's arguments: a JSON object that has passed the tool's schema.
 pub type Arguments = Map<String, Value>;
 
-/// Something a model or a person can call.
+/// A function that a model or a person can call.
 ///
 /// ```
 /// use toolroom::tool::{Arguments, Effect, Tool, ToolError, ToolOutput, ToolSpec};
@@ -62,7 +61,7 @@ pub type Arguments = Map<String, Value>;
 /// assert_eq!(roll.spec().id.bare(), "roll");
 /// ```
 pub trait Tool: Send + Sync {
-    /// What the tool is. The same value every time: a changed tool is registered anew.
+    /// The definition. Always the same value: a changed tool is registered anew.
     fn spec(&self) -> &ToolSpec;
 
     /// Does the work. The arguments have passed the schema and [`Tool::check`].
@@ -72,36 +71,35 @@ pub trait Tool: Send + Sync {
         arguments: Arguments,
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>>;
 
-    /// What a call with these arguments is judged and journaled as: its effect, capabilities, risk and wish to be
-    /// confirmed. A tool that only reads with some arguments and writes with others says so here; what it says can only
-    /// be stricter than [`Tool::spec`], and a call that it describes as less is denied.
+    /// The spec that a call with these arguments is judged and journaled by: effect, capabilities, risk, confirmation. For
+    /// tools that read with some arguments and write with others. It can only be stricter than [`Tool::spec`]; a call with a
+    /// laxer one is denied.
     fn spec_for(&self, arguments: &Arguments) -> &ToolSpec {
         let _ = arguments;
         self.spec()
     }
 
-    /// Checks the arguments beyond what the schema can say. All problems at once.
+    /// Checks the arguments beyond the schema. Returns all problems at once.
     fn check(&self, arguments: &Arguments) -> Vec<Problem> {
         let _ = arguments;
         Vec::new()
     }
 
-    /// Says whether these arguments may run at all. Can only make the policy's verdict stricter.
+    /// Judges these arguments. Can only make the policy's verdict stricter.
     fn judge(&self, arguments: &Arguments) -> Judgement {
         let _ = arguments;
         Judgement::Allow
     }
 
-    /// Where a call with these arguments sends something. Said by tools that choose it by an argument: an answer to the
-    /// question of provenance holds for the destination. Else it is the tool, or its server.
+    /// The destination of a call, for tools that take it from an argument: an answer to the provenance guard holds for that
+    /// destination. By default it is the tool or its server.
     fn destination(&self, arguments: &Arguments) -> Option<Destination> {
         let _ = arguments;
         None
     }
 
-    /// The answer, if it is at hand, kept from an earlier call. A call that changes nothing then ends with it: the tool
-    /// does not run, and the call does not count against its rate limits. The same holds for an error: what is missing for
-    /// every call, whatever it asks for.
+    /// The cached answer of an earlier call. A call that changes nothing then ends with it: the tool does not run, and the
+    /// call does not count against its rate limits. The same holds for an error that every call would get.
     fn at_hand<'a>(
         &'a self,
         scope: &'a Scope,

@@ -1,4 +1,4 @@
-//! What a tool wants the client of its caller to do.
+//! Actions that a tool offers to its caller's client.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use super::Attachment;
 use crate::characters::{is_invisible, is_terminal_control};
 use crate::ledger::ArtifactId;
 
-/// Something that is to happen where the person sits whom a call is for, and that their client may do or leave.
+/// An action on the user's device. The client may perform or ignore it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Offer {
@@ -22,16 +22,16 @@ pub enum Offer {
     SaveFile(OfferedFile),
 }
 
-/// A file that is kept as an artifact of the call.
+/// A file that is stored as an artifact of the call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OfferedFile {
-    /// What to call it: a bare name, without a folder.
+    /// Its name, without a folder.
     pub name: String,
-    /// What it is. Whoever shows it must not take its word for harmless.
+    /// Its media type. Clients must not trust it.
     pub media_type: String,
-    /// How large it is.
+    /// Its size.
     pub bytes: u64,
-    /// Where its content is.
+    /// The artifact with its content.
     pub artifact: ArtifactId,
     /// A sentence about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,10 +39,9 @@ pub struct OfferedFile {
 }
 
 impl OfferedFile {
-    /// The file that is attached to a result, under this name. Folders in it, control characters and marks that turn
-    /// text around are left out.
+    /// An attached file under this name, without folders, control characters and bidirectional marks.
     #[must_use]
-    pub fn of(attachment: &Attachment, name: &str) -> Self {
+    pub fn from_attachment(attachment: &Attachment, name: &str) -> Self {
         Self {
             name: bare_name(name),
             media_type: attachment.media_type.clone(),
@@ -93,10 +92,10 @@ impl Offer {
     }
 }
 
-/// Longer names are cut in front, so that their ends stay.
+/// Longer names are cut at the front to keep their extension.
 const MAX_NAME_CHARS: usize = 120;
 
-/// A name that means one file in the folder where it is saved, and looks like what it is.
+/// A safe file name: no folders, control characters or bidirectional marks.
 #[must_use]
 pub fn bare_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -142,10 +141,10 @@ mod tests {
             artifact: ArtifactId::new("art_1"),
             caption: None,
         };
-        let told = serde_json::to_value(Offer::SaveFile(file)).unwrap();
+        let offer = serde_json::to_value(Offer::SaveFile(file)).unwrap();
         let expected = serde_json::json!({
             "type": "save_file", "name": "a.txt", "media_type": "text/plain", "bytes": 3, "artifact": "art_1",
         });
-        assert_eq!(told, expected);
+        assert_eq!(offer, expected);
     }
 }

@@ -1,4 +1,4 @@
-//! What a tool gives back.
+//! Results of tools.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,37 +6,37 @@ use serde_json::Value;
 use super::{Attachment, Offer};
 use crate::policy::Provenance;
 
-/// Whether the content of a result may be believed.
+/// Whether the content of a result is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// Made by the tool from what the caller gave it.
     #[default]
     Trusted,
-    /// Written by somebody else: a web page, a mail, a foreign server.
+    /// From an untrusted source: a web page, a mail, a foreign server.
     Untrusted,
 }
 
-/// Which provenance a tool's result adds.
+/// The provenance that a tool's result adds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Yields {
-    /// By what the tool is able to do.
+    /// That of the tool's capabilities.
     #[default]
     AsCapable,
-    /// The contents of files. One that was written in the same conversation, and is unchanged, holds nothing new.
+    /// That of files. An unchanged file that was written in the same conversation adds nothing.
     Files,
-    /// Memories; each says under what it was stored ([`ToolOutput::provenance`]).
+    /// That of memories, which store it ([`ToolOutput::provenance`]).
     Memories,
-    /// What the result itself says ([`ToolOutput::holding`]), and nothing else: tools that write, or whose results differ.
+    /// Only what the result states ([`ToolOutput::holding`]): for tools that write, or whose results differ.
     Stated,
 }
 
-/// Where a call sends something.
+/// The destination of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destination {
-    /// A host, a server, or a provider. `None` if the call may send to any: an answer then lifts no later question.
+    /// A host, server or provider. `None` if the call may send anywhere: an answer then lifts no later question.
     pub name: Option<String>,
-    /// Whether nothing is sent but an address, although something may change there.
+    /// Whether only an address is sent, even if that changes something there.
     pub only_address: bool,
 }
 
@@ -47,7 +47,7 @@ impl Destination {
         Self { name: Some(name.into()), only_address: false }
     }
 
-    /// Any destination: only the call that was shown is answered for.
+    /// Any destination: an answer holds for the shown call only.
     #[must_use]
     pub const fn any() -> Self {
         Self { name: None, only_address: false }
@@ -60,12 +60,12 @@ impl Destination {
     }
 }
 
-/// A file that was read or written whole, named by something that changes with its content.
+/// A file that was read or written as a whole, identified by a value that changes with its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileTrace {
     /// Its content was read.
     Read(String),
-    /// Its content is what the call brought.
+    /// Its content was written.
     Wrote(String),
 }
 
@@ -74,13 +74,13 @@ pub enum FileTrace {
 pub struct ToolOutput {
     /// The result.
     pub value: Value,
-    /// A sentence for people, beside the result.
+    /// A sentence for users.
     pub message: Option<String>,
-    /// Files beside the result, which become artifacts of the call.
+    /// Files, which become artifacts of the call.
     pub attachments: Vec<Attachment>,
-    /// What the client of the caller is asked to do.
+    /// Actions offered to the caller's client.
     pub offers: Vec<Offer>,
-    /// What the result holds, beside what the tool is able to do.
+    /// The provenance of the result, in addition to the tool's capabilities.
     pub provenance: Provenance,
     /// The file it is about.
     pub file: Option<FileTrace>,
@@ -100,35 +100,35 @@ impl ToolOutput {
         }
     }
 
-    /// A result that holds what was read under this.
+    /// Adds provenance.
     #[must_use]
     pub fn holding(mut self, provenance: Provenance) -> Self {
         self.provenance = self.provenance.and(provenance);
         self
     }
 
-    /// A result about a file.
+    /// Sets the file the result is about.
     #[must_use]
     pub fn about_file(mut self, file: FileTrace) -> Self {
         self.file = Some(file);
         self
     }
 
-    /// A result with these files beside it. What names them in the value is up to the tool.
+    /// Adds files. The tool names them in the value.
     #[must_use]
     pub fn with_attachments(mut self, attachments: Vec<Attachment>) -> Self {
         self.attachments = attachments;
         self
     }
 
-    /// A result that comes with something for the client of the caller to do. A file it is about has to be attached.
+    /// Adds an action for the caller's client. Its file must be attached.
     #[must_use]
     pub fn offering(mut self, offer: Offer) -> Self {
         self.offers.push(offer);
         self
     }
 
-    /// A result with a sentence beside it.
+    /// Adds a sentence for users.
     #[must_use]
     pub fn with_message(mut self, message: impl Into<String>) -> Self {
         self.message = Some(message.into());

@@ -1,4 +1,4 @@
-//! Everything there is to know about a tool before it runs.
+//! The definition of a tool.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -12,13 +12,13 @@ use super::{Arguments, Capabilities, Capability, Effect, IdError, Origin, Risk, 
 use crate::clock::seconds;
 use crate::ledger::RateLimit;
 
-/// How long a tool may run when it does not say.
+/// The default timeout of a tool.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How many characters of a result a caller gets when the tool does not say.
+/// The default limit of characters of a result.
 pub const DEFAULT_RESULT_CAP: usize = 20_000;
 
-/// What a tool without parameters takes; one for all of them.
+/// The shared schema of tools without parameters.
 static NO_PARAMETERS: LazyLock<Arc<Value>> =
     LazyLock::new(|| Arc::new(json!({"type": "object", "properties": {}, "additionalProperties": false})));
 
@@ -32,20 +32,20 @@ pub enum Timeout {
         #[schemars(with = "f64")]
         Duration,
     ),
-    /// As long as an argument says, in seconds.
+    /// The value of an argument, in seconds.
     FromArgument {
         /// The argument's name.
         name: String,
-        /// When it is absent.
+        /// The value if the argument is absent.
         #[serde(with = "seconds")]
         #[schemars(with = "f64")]
         default: Duration,
-        /// Whatever it says.
+        /// The upper limit.
         #[serde(with = "seconds")]
         #[schemars(with = "f64")]
         max: Duration,
     },
-    /// As long as it takes.
+    /// No limit.
     Never,
 }
 
@@ -77,17 +77,17 @@ pub enum Pool {
     Blocking,
 }
 
-/// How a tool is switched on and off.
+/// The switches of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Enablement {
-    /// Whether it is on until somebody switches it off.
+    /// Whether it is on by default.
     pub on_by_default: bool,
-    /// The feature that has to be on as well.
+    /// The feature that must be on as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feature: Option<String>,
     /// Whether the feature's switch is the only one.
     pub feature_only: bool,
-    /// The tool or family whose toggle is this one's, too.
+    /// The tool or family whose switch it shares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub follows: Option<String>,
 }
@@ -95,7 +95,7 @@ pub struct Enablement {
 /// The family a tool is a variant of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Family {
-    /// The name its toggle and its rules go by.
+    /// The name of its switch, and in rules.
     pub name: String,
     /// Whether models are offered this variant rather than another.
     pub preferred: bool,
@@ -110,8 +110,8 @@ pub struct LocalText {
     pub description: String,
 }
 
-/// A tool's definition. Built with the methods below; every field has a default that does no harm except
-/// effect and capabilities, where silence means the worst.
+/// A tool's definition, built with the methods below. The defaults are harmless; undeclared effect and capabilities count
+/// as the most dangerous.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "each says something of its own about the tool")]
 pub struct ToolSpec {
@@ -124,7 +124,7 @@ pub struct ToolSpec {
     /// When a model should pick it; read by the selector only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when_to_use: Option<String>,
-    /// JSON Schema (2020-12) of the arguments; an object schema. Shared with whatever checks calls against it.
+    /// JSON Schema (2020-12) of the arguments; an object schema, shared with the validator.
     pub parameters: Arc<Value>,
     /// JSON Schema of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,7 +144,7 @@ pub struct ToolSpec {
     /// Requests it answers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub usage_examples: Vec<String>,
-    /// Keys the client has to send along for the tool to be offered.
+    /// Context keys the client must send for the tool to be offered.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub required_context: Vec<String>,
     /// Shown while it runs, per language; the key `""` is the default.
@@ -156,22 +156,21 @@ pub struct ToolSpec {
     /// Title and description per language.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub texts: BTreeMap<String, LocalText>,
-    /// What it does to the world; silence counts as destructive.
+    /// Its effect class; destructive if undeclared.
     pub effect: Option<Effect>,
-    /// What it is able to do; silence counts as everything.
+    /// Its capabilities; all if undeclared.
     pub capabilities: Option<Capabilities>,
     /// How much harm a wrong call can do.
     pub risk: Risk,
     /// Whether a person has to confirm each call.
     pub requires_confirmation: bool,
-    /// Whether a yes is for one call only: an answer for a conversation or for good is refused.
+    /// Whether a yes holds for one call only; standing answers are refused.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub single_answers: bool,
-    /// Whether what it does stays in a sandbox, so that its own [judge](crate::tool::Tool::judge) says which calls a
-    /// person has to see.
+    /// Whether its effects stay in a sandbox, so that its own [judge](crate::tool::Tool::judge) decides which calls ask.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub confined: bool,
-    /// How what is read with it becomes known.
+    /// The provenance its results add.
     #[serde(skip)]
     pub yields: Yields,
     /// Whether its calls of one model response run one after another.
@@ -259,8 +258,7 @@ impl ToolSpec {
         self
     }
 
-    /// Says what the tool does to the world. A pure tool is able to do nothing else, so this also settles its
-    /// capabilities unless they were given.
+    /// Sets the effect class. A pure tool gets no capabilities unless they were given.
     #[must_use]
     pub fn effect(mut self, effect: Effect) -> Self {
         self.effect = Some(effect);
@@ -270,43 +268,43 @@ impl ToolSpec {
         self
     }
 
-    /// Says what the tool is able to do.
+    /// Sets the capabilities.
     #[must_use]
     pub fn capabilities(mut self, list: &[Capability]) -> Self {
         self.capabilities = Some(Capabilities::of(list));
         self
     }
 
-    /// Says how much harm a wrong call can do.
+    /// Sets the risk.
     #[must_use]
     pub fn risk(mut self, risk: Risk) -> Self {
         self.risk = risk;
         self
     }
 
-    /// Makes every yes one for a single call.
+    /// Limits every yes to a single call.
     #[must_use]
     pub fn single_answers(mut self) -> Self {
         self.single_answers = true;
         self
     }
 
-    /// Says that what it does stays in a sandbox. What it is able to do then raises no question by itself, except where
-    /// the preset is careful; rules and its own judge decide.
+    /// Marks that its effects stay in a sandbox. Its capabilities then raise no question, except under the preset `careful`;
+    /// rules and its own judge decide.
     #[must_use]
     pub fn confined(mut self) -> Self {
         self.confined = true;
         self
     }
 
-    /// Says how what is read with it becomes known.
+    /// Sets the provenance its results add.
     #[must_use]
     pub fn yields(mut self, yields: Yields) -> Self {
         self.yields = yields;
         self
     }
 
-    /// Hangs it on a feature, whose switch is the only one it has.
+    /// Makes a feature's switch its only one.
     #[must_use]
     pub fn only_with(mut self, feature: &str) -> Self {
         self.enablement.feature = Some(feature.to_owned());
@@ -321,7 +319,7 @@ impl ToolSpec {
         self
     }
 
-    /// Leaves it off until somebody switches it on.
+    /// Switches it off by default.
     #[must_use]
     pub fn off_by_default(mut self) -> Self {
         self.enablement.on_by_default = false;
@@ -344,8 +342,8 @@ impl ToolSpec {
 
     /// Sets how many of its calls one process runs at a time.
     #[must_use]
-    pub fn concurrency(mut self, places: usize) -> Self {
-        self.concurrency = Some(places);
+    pub fn concurrency(mut self, limit: usize) -> Self {
+        self.concurrency = Some(limit);
         self
     }
 
@@ -377,7 +375,7 @@ impl ToolSpec {
         self
     }
 
-    /// Gives it the toggle of another tool or family.
+    /// Shares the switch of another tool or family.
     #[must_use]
     pub fn follows(mut self, name: &str) -> Self {
         self.enablement.follows = Some(name.to_owned());
@@ -391,7 +389,7 @@ impl ToolSpec {
         self
     }
 
-    /// Says when a model should pick it.
+    /// Sets when a model should pick it.
     #[must_use]
     pub fn when_to_use(mut self, text: impl Into<String>) -> Self {
         self.when_to_use = Some(text.into());
@@ -413,19 +411,19 @@ impl ToolSpec {
         self
     }
 
-    /// The effect class that guards count with.
+    /// The effect class that guards use.
     #[must_use]
     pub fn effective_effect(&self) -> Effect {
         self.effect.unwrap_or(Effect::Destructive)
     }
 
-    /// The capabilities that guards count with.
+    /// The capabilities that guards use.
     #[must_use]
     pub fn effective_capabilities(&self) -> Capabilities {
         self.capabilities.unwrap_or(Capabilities::ALL)
     }
 
-    /// Whether nothing that is judged makes this spec less than `other`.
+    /// Whether this spec is at least as strict as `other`.
     pub(crate) fn is_as_strict_as(&self, other: &Self) -> bool {
         let able = self.effective_capabilities();
         self.id == other.id
@@ -438,25 +436,25 @@ impl ToolSpec {
             && other.effective_capabilities().iter().all(|capability| able.has(capability))
     }
 
-    /// The name its toggle goes by: that of the one it follows, the family's, or its own id.
+    /// The name of its switch: that of the tool it follows, its family's, or its own id.
     #[must_use]
     pub fn switch_name(&self) -> &str {
         let family = self.family.as_ref().map(|family| family.name.as_str());
         self.enablement.follows.as_deref().or(family).unwrap_or(self.id.as_str())
     }
 
-    /// Whether somebody outside this installation wrote the definition.
+    /// Whether the definition comes from outside this installation.
     #[must_use]
     pub fn is_foreign(&self) -> bool {
         matches!(self.id.source(), Source::Mcp(_))
     }
 
-    /// Whether nobody here can mend the definition: somebody outside wrote it, or a client brought it.
-    pub(crate) fn is_written_elsewhere(&self) -> bool {
+    /// Whether the definition cannot be fixed here, because a foreign server or a client wrote it.
+    pub(crate) fn is_external(&self) -> bool {
         self.is_foreign() || self.id.source() == Source::Client
     }
 
-    /// Whether its results may be believed.
+    /// Whether its results are trusted.
     #[must_use]
     pub fn origin(&self) -> Origin {
         let untrusted = self.is_foreign() || self.effective_capabilities().has(Capability::ReadsUntrusted);

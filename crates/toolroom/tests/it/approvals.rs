@@ -145,7 +145,7 @@ async fn what_was_approved_runs_once_with_exactly_those_arguments() {
     assert_eq!(asked.question.record.rule.as_deref(), Some("default.write"));
 
     let early = desk.resume(&call).await.unwrap();
-    assert!(matches!(early.outcome, Outcome::Pending(_)), "nobody has answered: {early:?}");
+    assert!(matches!(early.outcome, Outcome::Pending(_)), "not answered yet: {early:?}");
     desk.answer(&call, Answer::Once).await.unwrap();
     assert_eq!((desk.ran(), desk.status(&call).await), (0, CallStatus::Pending), "an answer runs nothing");
 
@@ -269,7 +269,7 @@ async fn always_is_narrowed_by_a_condition_that_must_hold_for_the_call_itself() 
 }
 
 #[tokio::test]
-async fn a_tool_that_starts_programs_is_never_allowed_whatever_it_starts() {
+async fn a_tool_that_starts_programs_is_never_allowed_without_a_condition() {
     let spec = note(Effect::OnceOnlyWrite).capabilities(&[Capability::Exec]);
     let desk = Desk::with(spec, Vec::new());
     let call = desk.parked().await;
@@ -544,7 +544,7 @@ async fn a_caller_answers_the_provenance_question_for_its_conversation() {
 }
 
 #[tokio::test]
-async fn nobody_answers_runs_or_sees_what_is_somebody_elses() {
+async fn other_users_cannot_answer_run_or_see_a_call() {
     let desk = Desk::new();
     let (ann, bob) = (Scope::user("local", "ann"), Scope::user("local", "bob"));
     let call = desk.park(request().scope(ann.clone())).await;
@@ -655,7 +655,7 @@ async fn a_call_that_broke_off_runs_again_only_if_its_effect_allows_it() {
 }
 
 #[tokio::test]
-async fn a_resumed_call_ends_in_order_also_when_nobody_waits_for_it() {
+async fn a_resumed_call_ends_properly_when_its_caller_goes_away() {
     let desk = Desk::new();
     let started = Arc::new(tokio::sync::Notify::new());
     let signal = Arc::clone(&started);

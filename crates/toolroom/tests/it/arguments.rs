@@ -167,7 +167,7 @@ async fn objects_and_context_are_bounded_like_text() {
     bench.room().call(bench.request().argument("n", 1).context(context)).await;
     assert_eq!(*bench.journal().await[0].arguments, json!({"n": 1}), "the row still shows what was asked");
     let deep = (0..1_000).fold(json!(1), |inner, _| json!([inner]));
-    let unknown = bench.room().call(toolroom::call::CallRequest::new("nobody").argument("deep", deep)).await;
+    let unknown = bench.room().call(toolroom::call::CallRequest::new("missing").argument("deep", deep)).await;
     assert_eq!(kind_of(&unknown), ErrorKind::NotFound, "also where the arguments are only kept");
 }
 

@@ -126,13 +126,13 @@ fn an_alias_is_free_in_another_project_and_takes_nobodys_name_over() {
     catalog.register_all(Some(&two), vec![alias()]).unwrap();
     let found = |project: &ProjectId| catalog.find(project, "short").map(|entry| entry.spec().id.to_string());
     assert_eq!(found(&local()).unwrap(), "app:long-name");
-    assert_eq!(found(&one).unwrap(), "declared:x", "a project's own alias goes before the one for everybody");
+    assert_eq!(found(&one).unwrap(), "declared:x", "a project's own alias goes before the shared one");
 
     catalog.register_all(None, vec![tool("other:short", |_| {})]).unwrap();
     assert_eq!(
         found(&local()).unwrap_err().candidates,
         ["other:short", "app:long-name"],
-        "nobody is called by mistake"
+        "no tool is called by mistake"
     );
 }
 
@@ -173,7 +173,7 @@ fn tools_of_one_source_can_be_taken_out() {
 }
 
 #[test]
-fn whoever_asks_for_a_tool_of_a_known_source_hears_why_it_is_not_there() {
+fn a_missing_tool_of_a_known_source_is_explained() {
     let catalog = catalog(vec![tool("mcp:files:read", |_| {})]);
     let generation = catalog.generation();
     let explain = |reasons: &[(&str, &str)]| {
@@ -197,7 +197,7 @@ fn whoever_asks_for_a_tool_of_a_known_source_hears_why_it_is_not_there() {
 }
 
 #[test]
-fn whoever_has_seen_a_generation_knows_when_to_look_again() {
+fn the_generation_grows_when_tools_change() {
     let catalog = catalog(vec![tool("mcp:a:x", |_| {})]);
     let mut seen = catalog.generation();
     let mut has_changed = || std::mem::replace(&mut seen, catalog.generation()) < catalog.generation();

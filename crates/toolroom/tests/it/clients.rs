@@ -141,7 +141,7 @@ async fn what_the_client_delivers_is_the_result() {
     let call = counter.hand().await;
     let asked = counter.room.question_details(&ana(), &call).await.unwrap().unwrap();
     assert_eq!(Value::Object(asked.arguments.unwrap()), json!({"folder": "docs", "many": false}), "filled");
-    assert!(counter.ledger.questions(&ana()).await.unwrap().questions.is_empty(), "nobody is asked");
+    assert!(counter.ledger.questions(&ana()).await.unwrap().questions.is_empty(), "no person is asked");
     assert!(is_handed(&counter.resume(&call).await), "nothing runs here");
     assert_eq!(counter.status(&call).await, CallStatus::Pending);
 
@@ -215,7 +215,7 @@ async fn results_are_hidden_shortened_and_bounded_like_all_others() {
 
     let call = counter.hand().await;
     let error = failure(counter.deliver(&call, json!("x".repeat(4 * 1024 * 1024))).await.unwrap());
-    assert!(error.for_model().contains("at most 4194304 are taken"), "{}", error.for_model());
+    assert!(error.for_model().contains("the limit is 4194304"), "{}", error.for_model());
 }
 
 #[tokio::test]
@@ -248,7 +248,7 @@ async fn no_person_answers_in_the_clients_place() {
 }
 
 #[tokio::test]
-async fn only_whoever_made_the_call_delivers() {
+async fn only_the_caller_of_a_call_delivers() {
     let counter = Counter::new();
     let call = counter.hand().await;
     for stranger in [Scope::user("shop", "ben"), Scope::project("shop"), Scope::user("other", "ana")] {
@@ -419,7 +419,7 @@ async fn after_a_crash_the_client_delivers_again() {
     };
     let begin = BeginCall { record: record.clone(), rates: Vec::new(), grant: Some(grant) };
     counter.ledger.begin(begin).await.unwrap();
-    assert!(is_over(&counter.deliver(&call, json!(2)).await), "somebody is at it");
+    assert!(is_over(&counter.deliver(&call, json!(2)).await), "another delivery is in progress");
     record.status = CallStatus::Unknown;
     let close = toolroom::ledger::CloseCall {
         record,

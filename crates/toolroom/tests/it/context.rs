@@ -96,8 +96,8 @@ async fn what_is_offered_is_told_and_a_file_only_if_it_is_kept() {
             (context.attachment("text/html", b"<p>".to_vec()), context.attachment("a/b", Vec::new()));
         let offers = [
             Offer::OpenUrl { url: "https://example.com/".to_owned() },
-            Offer::SaveFile(OfferedFile::of(&kept, "../a.html")),
-            Offer::SaveFile(OfferedFile::of(&lost, "b")),
+            Offer::SaveFile(OfferedFile::from_attachment(&kept, "../a.html")),
+            Offer::SaveFile(OfferedFile::from_attachment(&lost, "b")),
         ];
         let output = ToolOutput::new("made").with_attachments(vec![kept]);
         Ok(offers.into_iter().fold(output, ToolOutput::offering))

@@ -101,7 +101,7 @@ async fn a_call_described_as_less_than_its_tool_is_denied() {
     for spec in laxer {
         let (room, _) = room(spec);
         let report = room.call(with_body()).await;
-        assert_eq!(denial(&report), "the tool describes the call as less than the tool itself");
+        assert_eq!(denial(&report), "the tool declares less for this call than in its definition");
     }
 }
 

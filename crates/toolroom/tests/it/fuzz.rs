@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use toolroom::agent::{clean_input, recover_calls};
 use toolroom::catalog::WireNames;
 use toolroom::expression::Expression;
-use toolroom::model::Offered;
+use toolroom::model::OfferedTool;
 use toolroom::policy::{Answers, Facts, Policy, Preset, Provenance, Rule, RuleText, Ruling, ToolPattern};
 use toolroom::redact::{Patterns, Redactor, Secret, Stream};
 use toolroom::schema::{PatternRule, Schema, parse_object};
@@ -152,12 +152,12 @@ fn inline_calls() {
         "options": { "type": ["object", "null"] },
     }});
     let parameters = Arc::new(parameters);
-    let tool = |(_, wire): (&str, &str)| Offered {
+    let tool = |(_, wire): (&str, &str)| OfferedTool {
         name: wire.to_owned(),
         description: String::new(),
         parameters: Arc::clone(&parameters),
     };
-    let tools: Vec<Offered> = names.iter().map(tool).collect();
+    let tools: Vec<OfferedTool> = names.iter().map(tool).collect();
     fuzz("inline_calls", |text| {
         let cleaned = clean_input(text);
         assert_eq!(clean_input(&cleaned), cleaned, "what is clean stays as it is");

@@ -29,8 +29,8 @@ const SECRET: &str = "sesame-open-now-42";
 /// Of a secret that was cut before it was hidden, this much would be seen.
 const PART: &str = "sesame";
 
-/// What a text becomes while nobody can say whether it is secret.
-const UNTOLD: &str = "[not kept: the secrets to hide could not be read]";
+/// Replaces text while the secrets to redact are unknown.
+const UNTOLD: &str = "[not stored: the secrets to redact could not be read]";
 
 /// Secrets that can be read, except while they are locked.
 struct Vault {
@@ -164,7 +164,7 @@ fn note(effect: Effect) -> ToolSpec {
         .parameters(json!({"type": "object"}))
 }
 
-/// An answer of whoever made the call.
+/// An answer of the caller.
 fn answer(call: &CallId, answer: Answer) -> AnswerRequest {
     let (call, by) = (call.clone(), Responder::Approver);
     AnswerRequest { call, scope: Scope::default(), by, answer, when: None }
@@ -298,7 +298,7 @@ async fn no_text_of_a_caller_is_kept_while_secrets_cannot_be_read() {
         let call = desk.room.call(request).await.call_id;
         let row = desk.row(&call).await;
         assert_eq!(&*row.tool, tool, "a name that no tool has may be anything: {row:?}");
-        assert_eq!(desk.question(&call).await, None, "nobody can be asked without being told why");
+        assert_eq!(desk.question(&call).await, None, "a question needs a reason");
     }
     assert_eq!(desk.rows().await.len(), 5);
     let kept = desk.kept().await;
@@ -380,10 +380,10 @@ async fn a_caller_answers_their_own_calls_only() {
     let desk = Desk::with(note(Effect::OnceOnlyWrite));
     let ann = Scope::user("local", "ann");
     let call = desk.parked(CallRequest::new("note").scope(ann.clone())).await;
-    // Whoever speaks for the whole project sees the call, and is still not the one who made it.
+    // A project-wide caller sees the call, but did not make it.
     let by_project = AnswerRequest { scope: Scope::project("local"), ..answer(&call, Answer::Always) };
     let taken = desk.room.answer(by_project).await;
-    assert!(taken.is_err(), "somebody who is not ann answered as ann: {taken:?}");
+    assert!(taken.is_err(), "another caller answered as ann: {taken:?}");
     assert_eq!(desk.question(&call).await.unwrap().state, QuestionState::Waiting);
     desk.room.answer(AnswerRequest { scope: ann, ..answer(&call, Answer::Once) }).await.unwrap();
 }
@@ -419,7 +419,7 @@ async fn what_a_tool_warns_of_is_told_also_when_a_rule_asks_anyway() {
     let Outcome::Pending(asked) = &report.outcome else { panic!("{report:?}") };
     assert!(asked.reason.contains("deletes the disk"), "{asked:?}");
     let question = desk.question(&report.call_id).await.unwrap();
-    assert_eq!(question.approval.reason, asked.reason, "whoever answers reads the same");
+    assert_eq!(question.approval.reason, asked.reason, "the responder reads the same");
 }
 
 #[tokio::test]
@@ -449,13 +449,13 @@ async fn a_call_dropped_before_its_secrets_are_known_keeps_none() {
         CallRequest::new("nothing").argument("t", SECRET),
         CallRequest::new(SECRET),
     ] {
-        // Nobody looked at it even once.
+        // The future is never polled.
         drop(room.call(request.clone()));
         let given_up = timeout(Duration::from_millis(5), room.call(request)).await;
         assert!(given_up.is_err(), "{given_up:?}");
     }
     let rows = ledger.calls(&Scope::default(), CallFilter::default()).await.unwrap();
-    assert_eq!(rows.len(), 6, "also what nobody waits for is written down");
+    assert_eq!(rows.len(), 6, "calls without a waiting caller have rows, too");
     for row in &rows {
         assert_eq!((&*row.tool, row.status), (UNTOLD, CallStatus::Cancelled), "{row:?}");
         assert_eq!(ledger.question(&Scope::default(), &row.id).await.unwrap(), None);

@@ -1,4 +1,4 @@
-//! The policy as somebody who embeds the kernel uses it: rules as they are written, verdicts as they are told.
+//! The policy as an embedder uses it: written rules and their verdicts.
 
 use serde_json::{Value, json};
 use toolroom::clock::Timestamp;

@@ -1,4 +1,4 @@
-//! What was read before a call counts: for its conversation, session or caller, and for nobody else.
+//! What was read before a call counts: for its conversation, session or caller, and for no other.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use toolroom::model::{
 use toolroom::policy::{Policy, Preset, Provenance};
 use toolroom::provenance::CallSource;
 use toolroom::scope::Scope;
-use toolroom::testing::{ManualClock, MemoryConversations, MemoryLedger, NoSeal, Remembered};
+use toolroom::testing::{ManualClock, MemoryConversations, MemoryLedger, MemoryMemories, NoSeal};
 use toolroom::tool::{
     Arguments, Capability, Destination, Effect, FileTrace, Tool, ToolError, ToolOutput, ToolSpec, Yields,
     tool_fn,
@@ -31,7 +31,7 @@ use crate::scale::cases;
 struct Lab {
     room: Toolroom,
     ledger: Arc<MemoryLedger>,
-    memories: Arc<Remembered>,
+    memories: Arc<MemoryMemories>,
     clock: Arc<ManualClock>,
 }
 
@@ -66,7 +66,7 @@ impl Lab {
     fn new() -> Self {
         let (ledger, clock) =
             (Arc::new(MemoryLedger::new()), Arc::new(ManualClock::at(Timestamp::from_micros(1 << 50))));
-        let memories = Arc::new(Remembered::new(Arc::clone(&clock) as _));
+        let memories = Arc::new(MemoryMemories::new(Arc::clone(&clock) as _));
         let room = Toolroom::builder(Arc::clone(&ledger))
             .policy(Policy::new(Preset::Open, Vec::new()).unwrap())
             .clock(Arc::clone(&clock) as _)

@@ -53,7 +53,7 @@ async fn a_long_object_stays_json_and_keeps_its_small_parts() {
 }
 
 #[tokio::test]
-async fn nobody_else_reads_an_artifact() {
+async fn other_users_cannot_read_an_artifact() {
     let bench = bench(&json!("x".repeat(30_000)));
     let request = bench.request().scope(Scope::user("local", "ann"));
     let Outcome::Done(done) = bench.room().call(request).await.outcome else { panic!("not done") };
@@ -142,7 +142,7 @@ async fn no_depth_can_overflow_the_stack() {
     let bench = Bench::new(tool).unwrap();
     let Outcome::Done(done) = bench.report(json!({})).await.outcome else { panic!("not done") };
     assert!(done.truncated);
-    for name in ["probe", "nobody"] {
+    for name in ["probe", "missing"] {
         let request = toolroom::call::CallRequest::new(name).argument("deep", deepest());
         assert!(!bench.room().call(request).await.for_client().success, "{name}");
     }
@@ -169,7 +169,7 @@ async fn error_texts_and_messages_are_bounded_too() {
 }
 
 #[test]
-fn whatever_a_tool_returns_a_reader_gets_json_that_fits() {
+fn every_result_is_shortened_to_json_that_fits() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let leaf = proptest::prop_oneof![
         any::<String>().prop_map(Value::from),

@@ -21,7 +21,7 @@ use crate::room::scripted;
 
 const SECRET: &str = "sesame-open-now-42";
 
-/// What a client says of its user, and looks like a secret of somebody.
+/// A value in the client's context that looks like a secret.
 const BADGE: &str = "ghp_k7Rq2ZxW9mB4vTn1LcY8sHd3JfG6pQ5tA1b2";
 
 struct Vault;
@@ -88,7 +88,7 @@ struct Talk {
     report: RunReport,
     /// What was kept, all of it.
     kept: String,
-    /// What watchers saw, one behind the other, whatever was said in between.
+    /// The events that listeners got, in order.
     seen: String,
     /// What the model was asked.
     asked: String,
@@ -196,7 +196,7 @@ async fn tools_get_the_context_of_a_client_and_nothing_that_looks_like_a_secret_
 }
 
 #[tokio::test]
-async fn more_calls_than_anybody_means_are_not_made() {
+async fn an_answer_with_too_many_calls_makes_none() {
     let printed = r#"<invoke name="app__note"><parameter name="text">x</parameter></invoke>"#.repeat(513);
     let talk = talk(vec![Ok(vec![Block::text(printed)])]).await;
     assert_eq!(talk.report.run.state, RunState::Failed);

@@ -54,7 +54,7 @@ async fn blurt(context: CallContext, arguments: Arguments) -> Result<ToolOutput,
 }
 
 #[tokio::test]
-async fn whatever_way_a_tool_says_it_a_secret_stays_inside() {
+async fn a_secret_is_redacted_in_every_form_a_tool_returns() {
     for way in ["result", "message", "key", "error", "hint", "cause", "panic", "long", "progress", "halves"] {
         let ledger = Arc::new(MemoryLedger::new());
         let room = room(&ledger, hiding());
@@ -118,7 +118,7 @@ async fn calls_that_never_run_keep_no_secret_either() {
     assert!(!serde_json::to_string(&rows).unwrap().contains("hunter2"), "{rows:?}");
 }
 
-/// Secrets that nobody can read.
+/// A source of secrets that fails.
 struct Lost;
 
 impl Redactions for Lost {

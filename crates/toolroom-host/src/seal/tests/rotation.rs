@@ -69,7 +69,7 @@ fn the_key_that_goes_can_be_kept_under_its_id() {
     let from = ring.rotation().unwrap().from;
     assert_eq!(KeyRing::kept(&folders, from), None);
     let kept = folder.path().join(format!("master.key.{from}"));
-    // As often as somebody is killed right after it.
+    // Repeated, as after a process was killed right after it.
     for _ in 0..2 {
         assert_eq!(ring.keep_former().unwrap().as_ref(), Some(&kept));
     }
@@ -102,7 +102,7 @@ enum Death {
 }
 
 #[test]
-fn whoever_comes_after_a_crash_finishes_the_change() {
+fn the_next_process_after_a_crash_finishes_the_rotation() {
     for death in [
         Death::WhileTheNewKeyIsWritten,
         Death::BeforeTheTransaction,
@@ -202,7 +202,7 @@ fn a_key_from_elsewhere_is_brought_in_like_a_new_one() {
     let brought = KeyRing::bring_in(&folders, &new).unwrap().unwrap();
     assert_eq!(brought.rotation().map(|change| (change.from, change.to)), Some((old.id(), new.id())));
     drop(brought);
-    assert!(row.opens_with(&loaded(&data)), "whoever dies here leaves both");
+    assert!(row.opens_with(&loaded(&data)), "a process that dies here leaves both keys");
     assert!(KeyRing::bring_in(&folders, &old).unwrap().is_none(), "the old one is still here");
     let third = KeyRing::bring_in(&folders, &MasterKey::generate().unwrap()).unwrap_err();
     assert!(matches!(third, SealError::Rotation(RotationProblem::Unfinished)), "{third:?}");

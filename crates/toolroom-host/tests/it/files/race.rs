@@ -1,4 +1,4 @@
-//! Somebody swaps folders and links while a path is followed.
+//! Another process swaps folders and links while a path is followed.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -61,7 +61,7 @@ fn what_is_no_text_is_named_and_not_given() {
 }
 
 #[test]
-fn credentials_stay_closed_by_whatever_name() {
+fn credentials_cannot_be_read_under_any_name() {
     let ground = Ground::new();
     let key = format!("-----BEGIN {} KEY-----\nMIIE\n", "PRIVATE");
     ground.write(".env", "TOKEN=x");

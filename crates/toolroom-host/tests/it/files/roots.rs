@@ -48,7 +48,7 @@ fn a_workspace_of_our_own_is_made_when_it_is_needed() {
     std::fs::remove_dir(&place).unwrap();
     space.write("a/b.txt", b"x", Parents::Create).unwrap();
     assert_eq!(space.read("a/b.txt").unwrap(), "x");
-    // Nobody puts a link in its place.
+    // A link cannot replace it.
     std::fs::remove_dir_all(&place).unwrap();
     std::os::unix::fs::symlink("/etc", &place).unwrap();
     assert!(matches!(space.list(".", 9).unwrap_err(), FileError::Root { .. }));
@@ -77,7 +77,7 @@ fn further_roots_are_open_as_far_as_they_were_opened() {
 }
 
 #[test]
-fn the_innermost_root_decides_by_whatever_path() {
+fn the_innermost_root_decides_for_any_path() {
     let ground = Ground::new();
     ground.link("way", "dir/sub");
     let space = ground.workspace().with_root(ground.inside("dir"), Access::ReadOnly);

@@ -29,7 +29,7 @@ fn pipes_sockets_and_devices_are_named_and_never_opened() {
         Mode::from_raw_mode(0o600),
         makedev(1, 5),
     );
-    // Only root may; everybody else is held by the system itself.
+    // Only root may; the system itself refuses other users.
     if device.is_ok() {
         things.push(("zero", "a device"));
     }
@@ -128,7 +128,7 @@ fn a_folder_of_100_000_entries_is_listed_in_part() {
 }
 
 #[test]
-fn odd_names_are_shown_and_harm_nobody() {
+fn odd_names_are_shown_and_harmless() {
     let ground = Ground::new();
     let odd: [&[u8]; 4] = [b"new\nline", b"caf\xe9.txt", b"\x1b[31mred", b"a\\b"];
     for name in odd {

@@ -124,7 +124,7 @@ impl WaysOut {
     pub(crate) fn next(&mut self) -> String {
         let Self { dice, prefixes } = self;
         let mut path = prefixes[dice.below(prefixes.len())].clone();
-        // Few and plain ones lead out most often; the others may, if somebody reads more into them than there is.
+        // A few plain parts most often lead out; the others may, if they are misinterpreted.
         let (parts, glue) = if dice.below(2) == 0 { PLAIN } else { (PARTS.len(), GLUE.len()) };
         let most = 1 + dice.below(7);
         for _ in 0..dice.below(most) {

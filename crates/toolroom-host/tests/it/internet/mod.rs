@@ -4,8 +4,8 @@
 //! body there. The body sees two machines: *this* one, with every class of internal address on it, and a *distant* one
 //! behind a wire that carries stand-ins for public addresses (a machine's own addresses are refused, so they cannot be
 //! here) and a network of private ones. Names are looked up by the system's resolver, which is pointed at a name
-//! server of ours. Whoever connects to an address that is not public is noted: tests look at what happened and not at
-//! what was said.
+//! server of ours. Connections to addresses that are not public are recorded: tests check what happened, not what was
+//! reported.
 
 mod names;
 mod web;
@@ -93,7 +93,7 @@ pub(crate) fn inside<T: Fn()>(test: T, body: impl FnOnce(&Internet)) {
     }
     let mut unshare = Command::new("unshare");
     unshare.args(["--user", "--map-root-user", "--net", "--mount", "--"]).arg(env::current_exe().unwrap());
-    // Whoever listens to these lets a proxy decide where to connect, and is noted there.
+    // A listener on these lines would let a proxy decide where to connect; connections are recorded.
     for variable in ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
         unshare.env(variable, "http://10.9.9.9:8080");
     }
@@ -121,7 +121,7 @@ impl Internet {
         internet
     }
 
-    /// Serves the web where `is_public` says so, and notes whoever comes to any other address.
+    /// Serves the web where `is_public` says so, and records connections to all other addresses.
     fn listen(&self, is_public: fn(IpAddr) -> bool) {
         for port in PORTS {
             let listener = TcpListener::bind(("::", port)).unwrap();
@@ -141,7 +141,7 @@ impl Internet {
         }
     }
 
-    /// Nobody has been where nobody should be.
+    /// No connection went to a forbidden address.
     pub(crate) fn assert_untouched(&self) {
         let caught = self.caught();
         assert!(caught.is_empty(), "connections to {caught:?}");

@@ -39,7 +39,7 @@ impl Web {
         std::mem::take(&mut self.received.lock().unwrap())
     }
 
-    /// Says this, head and all, to whoever asks for a path.
+    /// Returns this response, head included, for a path.
     pub(crate) fn say(&self, path: &str, reply: impl Into<Vec<u8>>) {
         self.pages.lock().unwrap().insert(path.to_owned(), reply.into());
     }
@@ -50,7 +50,7 @@ impl Web {
         let page = self.pages.lock().unwrap().get(&received.path).cloned();
         let reply = page.unwrap_or_else(|| reply(&received));
         self.received.lock().unwrap().push(received);
-        // Whoever asked may have gone away.
+        // The client may have disconnected.
         drop(stream.write_all(&reply));
     }
 }

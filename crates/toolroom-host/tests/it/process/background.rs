@@ -1,4 +1,4 @@
-//! Programs that run while nobody waits for them.
+//! Programs in the background.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -104,7 +104,7 @@ async fn killing_one_ends_its_whole_tree() {
 }
 
 #[tokio::test]
-async fn nobody_sees_the_programs_of_another() {
+async fn an_owner_does_not_see_the_programs_of_another() {
     let stage = Backstage::new();
     let id = stage.start("sleep 600").await;
     assert!(stage.programs.list("other").is_empty());

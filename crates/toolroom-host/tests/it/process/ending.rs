@@ -1,4 +1,4 @@
-//! Nasty children: whatever they do, nothing is left of them.
+//! Misbehaving children: nothing is left of them.
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ const NASTY: [(&str, &str, usize); 12] = [
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whatever_is_cancelled_is_gone() {
+async fn a_cancelled_program_leaves_no_process() {
     // The runtime's own descriptors are opened with the first process.
     let first = Bench::new();
     first.run(first.shell("true")).await.unwrap();
@@ -54,7 +54,7 @@ async fn whatever_is_cancelled_is_gone() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whatever_runs_out_of_time_is_gone_and_its_output_is_told() {
+async fn a_program_that_times_out_leaves_no_process_and_its_output_is_returned() {
     for round in 0..rounds(40) as usize {
         let (name, script, _) = NASTY[round % NASTY.len()];
         let bench = Bench::new();
@@ -69,7 +69,7 @@ async fn whatever_runs_out_of_time_is_gone_and_its_output_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whatever_is_dropped_is_gone() {
+async fn a_dropped_program_leaves_no_process() {
     let before = zombies();
     for (name, script, count) in NASTY {
         let bench = Bench::new();
@@ -98,7 +98,7 @@ async fn a_start_that_is_given_up_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_cancelled_already_is_not_started() {
+async fn an_already_cancelled_program_is_not_started() {
     let bench = Bench::new();
     let cancel = CancellationToken::new();
     cancel.cancel();
@@ -108,7 +108,7 @@ async fn what_is_cancelled_already_is_not_started() {
 }
 
 #[tokio::test]
-async fn what_holds_the_pipes_open_does_not_keep_the_answer_back() {
+async fn a_process_that_holds_the_pipes_open_does_not_delay_the_result() {
     let bench = Bench::new();
     for script in [
         "sleep 600 & echo done",
@@ -125,7 +125,7 @@ async fn what_holds_the_pipes_open_does_not_keep_the_answer_back() {
 }
 
 #[tokio::test]
-async fn who_is_asked_to_end_may_tidy_up() {
+async fn a_program_may_clean_up_after_sigterm() {
     let bench = Bench::new();
     let mut order = bench.shell("trap 'echo tidy; exit 7' TERM; echo ready; while :; do sleep 0.01; done");
     order.grace = BOUND;
@@ -140,9 +140,9 @@ async fn who_is_asked_to_end_may_tidy_up() {
 }
 
 #[tokio::test]
-async fn who_is_dropped_may_tidy_up_though_nobody_waits() {
+async fn a_dropped_program_may_clean_up_without_a_reader() {
     let bench = Bench::new();
-    // More than a pipe holds, which somebody has to take.
+    // More than a pipe holds, so it has to be drained.
     let tidy = "head -c 200000 /dev/zero; echo tidy > tidied; exit 7";
     let mut order = bench.shell(&format!("trap '{tidy}' TERM; echo ready; while :; do sleep 0.01; done"));
     order.grace = 2 * BOUND;
@@ -154,7 +154,7 @@ async fn who_is_dropped_may_tidy_up_though_nobody_waits() {
 }
 
 #[tokio::test]
-async fn who_is_dropped_while_it_tidies_up_has_no_longer_than_a_moment() {
+async fn a_program_dropped_while_it_cleans_up_has_only_a_moment() {
     let bench = Bench::new();
     let mut order = bench.shell("trap 'echo deaf' TERM; echo ready; while :; do sleep 0.01; done");
     order.grace = 60 * BOUND;

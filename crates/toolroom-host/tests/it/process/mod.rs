@@ -62,7 +62,7 @@ pub(crate) fn until(bound: Duration, is_true: impl Fn() -> bool) -> impl Future<
     }
 }
 
-/// Children of this process that nobody has reaped.
+/// Zombie children of this process.
 pub(crate) fn zombies() -> usize {
     let pid = std::process::id().to_string();
     let entries = std::fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path().join("stat"));

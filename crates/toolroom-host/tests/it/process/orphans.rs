@@ -1,4 +1,4 @@
-//! The end of whoever started a program, in every way there is.
+//! The end of a program's parent, in every way.
 
 use std::process::{Child, Command, Stdio};
 
@@ -46,7 +46,7 @@ async fn a_parent_killed_at_any_moment_leaves_nothing() {
 #[tokio::test]
 async fn a_program_whose_parent_was_killed_may_tidy_up() {
     let bench = Bench::new();
-    // Nobody takes what it prints any more, and a shell tells which of its children were ended.
+    // Its output is not read any more, and a shell reports which of its children were ended.
     let script =
         "exec 2> /dev/null; trap 'echo tidy > tidied; exit' TERM; echo > ready; while :; do sleep 0.01; done";
     let mut parent = parent(&bench, script);

@@ -61,7 +61,7 @@ async fn what_is_left_running_keeps_no_command_from_ending() {
     assert_eq!(talk.says("echo now").await, "late\nnow\n");
     let endless = talk.says("yes & true").await;
     assert!(endless.is_empty() || endless.starts_with("y\n"));
-    // Somebody prints without end, and commands still end.
+    // A background process prints without end, and commands still end.
     for _ in 0..5 {
         assert_eq!(talk.outcome("echo between >&2").await.stderr.text(99), "between\n");
     }
@@ -87,7 +87,7 @@ async fn what_takes_too_long_is_ended_and_the_state_from_before_is_there() {
 }
 
 #[tokio::test]
-async fn whatever_a_command_does_to_its_shell_the_next_but_one_runs() {
+async fn a_new_shell_runs_commands_after_any_damage_by_a_command() {
     let talk = Talk::with_bash();
     for text in [
         "readonly __toolroom",

@@ -62,7 +62,7 @@ groups! {
 
 /// Not tried without a sandbox: it would do it to the processes of all other tests.
 #[tokio::test]
-async fn nobody_slows_all_processes_of_a_user_down() {
+async fn a_program_cannot_slow_down_all_processes_of_a_user() {
     for level in [Level::Namespaces, Level::Landlock] {
         let effects = World::new().confined("./escape priority-of-all", level).await;
         assert_eq!(effects, Vec::<String>::new(), "{level:?}");

@@ -1,4 +1,4 @@
-//! Temporary files are gone when a program has ended, whatever it did to them and whoever was killed.
+//! Temporary files are gone after a program's end, even if it locked them or processes were killed.
 
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -26,7 +26,7 @@ fn around(told: &str) -> PathBuf {
 }
 
 #[test]
-fn a_program_leaves_no_temporary_files_whatever_it_did_to_them() {
+fn a_program_leaves_no_temporary_files_even_if_it_locks_them() {
     for uid in [0, 1_234] {
         let (here, bin) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         let program = bin.path().join("supervised");

@@ -41,7 +41,7 @@ fn namespaces() -> Vec<Case> {
     cases().into_iter().filter(|case| case.level == Level::Namespaces).collect()
 }
 
-/// A folder of whoever programs become, and a copy of the helper that everybody can start.
+/// A folder of the user that programs run as, and a copy of the helper that all users can start.
 struct Place {
     here: TempDir,
     programs: TempDir,

@@ -134,7 +134,7 @@ async fn a_workspace_among_our_data_can_be_worked_in_and_the_data_not_be_seen() 
     let mut profile = Profile::workspace(&here);
     profile.hidden.push(data.path().to_owned());
     let confined = sandbox(Level::Landlock).confine(&profile);
-    // Nobody may go through root's folder.
+    // Other users may not traverse root's folder.
     assert_eq!(matches!(confined, Err(SandboxError::Unreachable { .. })), is_root(), "{confined:?}");
 }
 
@@ -162,7 +162,7 @@ async fn temporary_files_are_its_own_and_gone_afterwards() {
         let text = ended.stdout.text(1_000);
         let mut lines = text.lines();
         let place = Path::new(lines.next().unwrap());
-        assert_eq!(lines.collect::<Vec<_>>(), ["a", "file"], "nobody else's");
+        assert_eq!(lines.collect::<Vec<_>>(), ["a", "file"], "no files of other programs");
         assert!(place == Path::new("/tmp") || !place.exists(), "{text}");
     }
 }

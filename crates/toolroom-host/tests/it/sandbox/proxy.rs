@@ -15,7 +15,7 @@ use super::world::own;
 use crate::process::bench::sandbox;
 use crate::process::helper;
 
-/// Names of a network that is nobody's.
+/// Names of a fictitious network.
 struct Names(BTreeMap<&'static str, IpAddr>);
 
 impl Resolve for Names {

@@ -35,7 +35,7 @@ pub(super) const FILES: [Way; 30] = [
     ("be told what happens there", "./escape watch $OUT", Anybody),
     ("climb out of the root", "cat /proc/self/root/../..$OUT/secret", Anybody),
     ("change the system's settings", "echo x > /etc/$NAME", Root),
-    ("make a program for everybody", "echo x > /usr/local/bin/$NAME", Root),
+    ("make a program for all users", "echo x > /usr/local/bin/$NAME", Root),
 ];
 
 /// What lies in the workspace and is protected all the same.
@@ -174,8 +174,8 @@ pub(super) const PROCESSES: [Way; 25] = [
 
 pub(super) const KERNEL: [Way; 25] = [
     ("run from memory", "./escape from-memory $OUT/secret", Anybody),
-    ("memory that nobody counts", "./escape hoard", Anybody),
-    ("memory by number that nobody counts", "./escape hoard-by-number", Anybody),
+    ("unaccounted memory", "./escape hoard", Anybody),
+    ("unaccounted memory by number", "./escape hoard-by-number", Anybody),
     ("a namespace of users", "./escape unshare $((0x10000000))", Anybody),
     ("a namespace of mounts", "./escape unshare $((0x20000))", Root),
     ("a child in a namespace of users", "./escape clone $((0x10000000))", Anybody),

@@ -1,5 +1,5 @@
 //! What is around a sandbox and must not be touched: a folder with a secret, listeners, another process, and protected
-//! files in the workspace itself. Whatever happens to any of it is an effect.
+//! files in the workspace itself. Any change of them is an effect.
 
 use std::collections::BTreeMap;
 use std::fs::Permissions;
@@ -19,7 +19,7 @@ use toolroom_host::sandbox::{Level, Profile};
 use crate::process::bench::sandbox;
 use crate::process::helper;
 
-/// Nobody but us has this text.
+/// Known to this process only.
 const CANARY: &str = "canary-7f3a";
 
 /// What must stay as it is in the workspace.
@@ -44,7 +44,7 @@ pub(super) const NOBODY: u32 = 65_534;
 
 pub(super) struct World {
     pub(super) workspace: TempDir,
-    /// Everybody may do everything here, so that only the sandbox can be in the way.
+    /// Readable and writable for all users here, so that only the sandbox can be in the way.
     pub(super) outside: TempDir,
     tcp: [TcpListener; 2],
     udp: UdpSocket,
@@ -267,7 +267,7 @@ impl World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        // Whatever of it was there is gone afterwards; what was not need not be missed.
+        // Existing ones must be gone afterwards; missing ones need not be reported.
         drop(self.victim.kill());
         drop(self.victim.wait());
         let escape = self.workspace.path().join("escape");

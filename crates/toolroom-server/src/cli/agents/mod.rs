@@ -1,6 +1,6 @@
-//! `toolroom agents`: who answers, with which models and tools.
+//! `toolroom agents`: agents with their prompts, models, tools and limits.
 
-mod changes;
+mod flags;
 
 use std::path::PathBuf;
 
@@ -11,63 +11,63 @@ use toolroom::conversation::AgentId;
 use toolroom::scope::Scope;
 
 use super::console::exit::{Exit, Missing, Usage};
-use super::console::input::text_of;
+use super::console::input::read_text;
 use super::console::output::{BOLD, DIM, Output, one_line, table, visible};
 use crate::agents::{self, AgentOrigin, KeepAgentError, Known, OpenAgentError, unknown_parts};
 use crate::app::App;
 use crate::config::MAX_FILE_BYTES;
-use changes::{Flags, changed, read_record};
+use flags::{AgentFlags, apply_flags, read_record};
 
-/// Room for a list beside the other columns.
+/// Column width of a list.
 const LIST_CHARS: usize = 40;
 
 const EXAMPLES: &str = "\
 Examples:
   toolroom agents set cook --prompt 'You are a cook.' --model openai/gpt-4o --allow 'web_*'
-  toolroom agents set cook --deny '' --budget none     a list is replaced as a whole, '' empties it
-  toolroom agents set cook --file cook.toml            takes everything from a file, TOML or JSON";
+  toolroom agents set cook --deny '' --budget none     lists are replaced; '' empties one
+  toolroom agents set cook --file cook.toml            read the agent from a file, TOML or JSON";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct AgentsArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    command: Option<AgentsCommand>,
 }
 
 #[derive(Subcommand)]
-enum Action {
+enum AgentsCommand {
     /// List agents
     List,
-    /// Show all about one
+    /// Show an agent
     Show {
-        /// Its id
+        /// Agent id
         #[arg(default_value = DEFAULT_AGENT)]
         id: String,
     },
-    /// Make an agent, or change one: what is not named stays as it is
+    /// Create or change an agent; other fields stay unchanged
     Set {
-        /// Its id: letters, digits, `_`, `-` and `.`
+        /// Agent id: letters, digits, `_`, `-` and `.`
         id: String,
-        /// Take everything from this file, TOML or JSON (- for stdin); flags come on top
+        /// Read the agent from this file, TOML or JSON (- for stdin); flags override it
         #[arg(long, value_name = "FILE")]
         file: Option<PathBuf>,
         #[command(flatten)]
-        flags: Box<Flags>,
+        flags: Box<AgentFlags>,
     },
-    /// Remove an agent; `default` goes back to what it was in the beginning
+    /// Remove an agent; `default` is reset to its original state
     #[command(visible_alias = "rm")]
     Remove {
-        /// Its id
+        /// Agent id
         id: String,
     },
 }
 
 pub(super) async fn run(app: &App, scope: Scope, args: AgentsArgs, output: &Output) -> anyhow::Result<Exit> {
-    match args.action {
-        None | Some(Action::List) => list(&agents::records(app, &scope).await?, *output),
-        Some(Action::Show { id }) => show(app, &scope, &known(app, &scope, &id).await?, *output),
-        Some(Action::Set { id, file, flags }) => set(app, &scope, &id, file, &flags, *output).await,
-        Some(Action::Remove { id }) => remove(app, &scope, &id, *output).await,
+    match args.command {
+        None | Some(AgentsCommand::List) => list(&agents::records(app, &scope).await?, *output),
+        Some(AgentsCommand::Show { id }) => show(app, &scope, &known(app, &scope, &id).await?, *output),
+        Some(AgentsCommand::Set { id, file, flags }) => set(app, &scope, &id, file, &flags, *output).await,
+        Some(AgentsCommand::Remove { id }) => remove(app, &scope, &id, *output).await,
     }
 }
 
@@ -108,12 +108,12 @@ fn kind(origin: &AgentOrigin) -> &'static str {
 }
 
 fn models(agent: &AgentRecord) -> String {
-    if agent.models.is_empty() { "the configured models".to_owned() } else { agent.models.join(", ") }
+    if agent.models.is_empty() { "configured models".to_owned() } else { agent.models.join(", ") }
 }
 
 fn tools(agent: &AgentRecord) -> String {
     let allowed = if agent.allow.is_empty() { "all tools".to_owned() } else { agent.allow.join(", ") };
-    if agent.deny.is_empty() { allowed } else { format!("{allowed}, but not {}", agent.deny.join(", ")) }
+    if agent.deny.is_empty() { allowed } else { format!("{allowed}, except {}", agent.deny.join(", ")) }
 }
 
 fn show(app: &App, scope: &Scope, known: &Known, output: Output) -> anyhow::Result<Exit> {
@@ -125,13 +125,13 @@ fn show(app: &App, scope: &Scope, known: &Known, output: Output) -> anyhow::Resu
     let mut text = String::new();
     let mut line =
         |name: &str, value: &str| text.push_str(&format!("{DIM}{name:<12}{DIM:#}{}\n", visible(value)));
-    let bound = |limit: Option<String>| limit.unwrap_or_else(|| "no bound".to_owned());
+    let bound = |limit: Option<String>| limit.unwrap_or_else(|| "unlimited".to_owned());
     let limits = &agent.limits;
     line("agent", agent.id.as_str());
     line(
-        "kept in",
+        "stored in",
         match origin {
-            AgentOrigin::BuiltIn => "nothing was changed",
+            AgentOrigin::BuiltIn => "built in, unchanged",
             AgentOrigin::Database => "the database",
             AgentOrigin::Configuration { place } => place,
         },
@@ -154,9 +154,9 @@ fn show(app: &App, scope: &Scope, known: &Known, output: Output) -> anyhow::Resu
             OnDisconnect::Cancel => "cancel",
         },
     );
-    line("prompt", if agent.prompt.is_empty() { "that of a plain assistant" } else { &agent.prompt });
+    line("prompt", if agent.prompt.is_empty() { "default assistant" } else { &agent.prompt });
     output.data(text.trim_end())?;
-    tell_unknown(app, scope, agent, output);
+    warn_about_unknown_parts(app, scope, agent, output);
     Ok(Exit::Done)
 }
 
@@ -165,33 +165,33 @@ async fn set(
     scope: &Scope,
     id: &str,
     file: Option<PathBuf>,
-    flags: &Flags,
+    flags: &AgentFlags,
     output: Output,
 ) -> anyhow::Result<Exit> {
     agents::refuse_written(app, id).map_err(not_kept)?;
-    // What is kept, without what a project's file takes from it here.
+    // The stored agent, without the restrictions of a project file.
     let existing = agents::stored(app, scope, id).await?;
     let is_new = existing.is_none() && id != DEFAULT_AGENT;
     let base = match file {
-        Some(path) => read_record(id, &text_of(&path, MAX_FILE_BYTES)?).map_err(Usage)?,
+        Some(path) => read_record(id, &read_text(&path, MAX_FILE_BYTES)?).map_err(Usage)?,
         None => existing.unwrap_or_else(|| match id {
             DEFAULT_AGENT => AgentRecord::default(),
             id => AgentRecord { id: AgentId::new(id), name: id.to_owned(), ..AgentRecord::default() },
         }),
     };
-    let agent = changed(base, flags).map_err(Usage)?;
+    let agent = apply_flags(base, flags).map_err(Usage)?;
     agents::keep(app, scope, &agent).await.map_err(not_kept)?;
     if output.is_json() {
         output.document(&Known { record: agent.clone(), origin: AgentOrigin::Database })?;
     } else {
-        let verb = if is_new { "made" } else { "changed" };
-        output.talk(format_args!("{verb} the agent `{}`", agent.id));
+        let verb = if is_new { "Created" } else { "Changed" };
+        output.talk(format_args!("{verb} agent `{}`", agent.id));
     }
-    tell_unknown(app, scope, &agent, output);
+    warn_about_unknown_parts(app, scope, &agent, output);
     Ok(Exit::Done)
 }
 
-/// Why an agent was not kept, for whoever typed it.
+/// Maps errors in the given agent to usage errors.
 fn not_kept(error: KeepAgentError) -> anyhow::Error {
     match error {
         KeepAgentError::Order(_) | KeepAgentError::Written { .. } => Usage(error.to_string()).into(),
@@ -199,8 +199,8 @@ fn not_kept(error: KeepAgentError) -> anyhow::Error {
     }
 }
 
-/// What an agent names that is not here: it may come later, or be mistyped.
-fn tell_unknown(app: &App, scope: &Scope, agent: &AgentRecord, output: Output) {
+/// Warns about unknown tools and models of an agent: they may be mistyped, or added later.
+fn warn_about_unknown_parts(app: &App, scope: &Scope, agent: &AgentRecord, output: Output) {
     let tools = app.room.catalog().list(&scope.project);
     for part in unknown_parts(agent, &app.config.config, &tools) {
         output.warning(&part);
@@ -213,9 +213,9 @@ async fn remove(app: &App, scope: &Scope, id: &str, output: Output) -> anyhow::R
     if output.is_json() {
         output.document(&json!({"agent": agent.id, "removed": removed}))?;
     } else if id == DEFAULT_AGENT {
-        output.talk("`default` is what it was in the beginning");
+        output.talk("Reset agent `default`");
     } else {
-        output.talk(format_args!("removed the agent `{}`", agent.id));
+        output.talk(format_args!("Removed agent `{}`", agent.id));
     }
     Ok(Exit::Done)
 }

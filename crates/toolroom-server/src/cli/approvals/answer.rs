@@ -1,4 +1,4 @@
-//! The operator's answer from the command line: it is recorded, and nothing is run.
+//! `toolroom approvals approve` and `deny`: records the operator's answer and runs nothing.
 
 use toolroom::approval::{EditError, Responder};
 use toolroom::ledger::{Answer, CallId, CallRecord, QuestionState, StandingAnswer};
@@ -14,63 +14,77 @@ use crate::cli::console::exit::{Exit, Refused, Usage};
 use crate::cli::console::output::{Output, visible};
 use crate::documents::{EditDocument, standing, state};
 
-/// An answer without the call it is about.
-pub(super) struct Said {
+/// An answer given on the command line.
+pub(super) struct OperatorAnswer {
     pub(super) answer: Answer,
-    /// Which later calls it is about, too.
+    /// Condition on the later calls the answer applies to.
     pub(super) when: Option<String>,
 }
 
-/// Records an answer of the operator: whoever owns the data folder.
-pub(super) async fn give(
+/// Records an answer of the operator, who is the owner of the data folder.
+pub(super) async fn record(
     app: &App,
     scope: &Scope,
     name: &str,
-    said: Said,
+    answer: OperatorAnswer,
     output: Output,
 ) -> anyhow::Result<Exit> {
     let question = find_question(app, scope, name).await?;
-    let Said { answer, when } = said;
+    let OperatorAnswer { answer, when } = answer;
     let call = question.record.id.clone();
     let approvals = ApprovalService::new(&app.room, scope, &Responder::Operator);
     if !output.is_json()
-        && let Some(planned) = approvals.plan(&call, answer, when.clone()).await.map_err(not_recorded)?
+        && let Some(planned) = approvals.plan(&call, answer, when.clone()).await.map_err(answer_error)?
     {
         standing_answer::show(app, &planned, output).await?;
     }
-    let document = approvals.answer_with_effects(&call, answer, when).await.map_err(not_recorded)?;
+    let document = approvals.answer_with_effects(&call, answer, when).await.map_err(answer_error)?;
     if output.is_json() {
         output.document(&document)?;
     } else {
-        tell(&question.record, answer, document.standing.as_ref(), output);
-        standing_answer::tell_next(document.still_asks.as_deref(), output);
+        print_answer(&question.record, answer, document.standing.as_ref(), output);
+        standing_answer::print_next(document.still_asks.as_deref(), output);
     }
     Ok(Exit::Done)
 }
 
-/// How a parked call goes on once it is granted: with the run it belongs to, or by itself.
+/// How to continue an approved call: with its run, or by itself.
 fn next_step(record: &CallRecord, call: &CallId) -> String {
     match &record.run {
-        Some(run) => format!("`toolroom runs resume {}` goes on with it", visible(run)),
+        Some(run) => format!("continue with `toolroom runs resume {}`", visible(run)),
         None => format!("run it with `toolroom call --resume {call}`"),
     }
 }
 
-fn tell(record: &CallRecord, answer: Answer, kept: Option<&StandingAnswer>, output: Output) {
-    let (said, tool) = (answer.as_str(), visible(&record.tool));
-    if answer == Answer::Session && kept.is_none() {
-        output.talk("it belongs to no conversation, so the answer is for this call alone");
+fn print_answer(record: &CallRecord, answer: Answer, stored: Option<&StandingAnswer>, output: Output) {
+    let tool = visible(&record.tool);
+    if answer == Answer::Session && stored.is_none() {
+        output.talk("The call is not part of a conversation, so the answer applies to this call only");
     }
+    let verb = answered(answer);
     output.talk(match answer.is_yes() {
-        true => format!("said {said} to {tool}; {}", next_step(record, &record.id)),
-        false => format!("said {said} to {tool}; it will not run"),
+        true => format!("{verb}: {tool}; {}", next_step(record, &record.id)),
+        false => format!("{verb}: {tool}; the call will not run"),
     });
-    if let Some(kept) = kept {
-        output.talk(format_args!("take it back with `toolroom policy forget {}`", kept.id));
+    if let Some(stored) = stored {
+        output.talk(format_args!("Undo with `toolroom policy forget {}`", stored.id));
     }
 }
 
-/// Puts other arguments in the place of the parked ones.
+/// The answer as people read it.
+pub(super) const fn answered(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Once => "Approved once",
+        Answer::Session => "Approved for this conversation",
+        Answer::Always => "Always approved",
+        Answer::No => "Denied",
+        Answer::Never => "Always denied",
+        Answer::Edit => "Edited",
+        Answer::Stop => "Denied, and the run stopped",
+    }
+}
+
+/// Replaces the arguments of a parked call.
 pub(super) async fn edit(
     app: &App,
     scope: &Scope,
@@ -91,19 +105,19 @@ pub(super) async fn edit(
     let record = question.record;
     let call = record.id.clone();
     let approvals = ApprovalService::new(&app.room, scope, &Responder::Operator);
-    let edited = approvals.edit(&call, arguments).await.map_err(not_recorded)?;
+    let edited = approvals.edit(&call, arguments).await.map_err(answer_error)?;
     if output.is_json() {
         let (replaced_by, waits_for) = (edited.call, edited.waits_for);
         let document = EditDocument { call_id: call, answer: Answer::Edit, replaced_by, waits_for };
         output.document(&document)?;
     } else {
         let by = &edited.call;
-        output.talk(format_args!("{by} takes its place; {}", next_step(&record, by)));
+        output.talk(format_args!("Replaced by {by}; {}", next_step(&record, by)));
     }
     Ok(Exit::Done)
 }
 
-fn not_recorded(error: ReplyError) -> anyhow::Error {
+fn answer_error(error: ReplyError) -> anyhow::Error {
     match error {
         ReplyError::NotFound(_)
         | ReplyError::Closed(_)

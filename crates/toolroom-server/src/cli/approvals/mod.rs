@@ -1,4 +1,4 @@
-//! `toolroom approvals`: what waits for a person, and the answers. It records answers and runs nothing.
+//! `toolroom approvals`: lists and answers calls that wait for approval. Records answers and runs nothing.
 
 mod answer;
 mod prompt;
@@ -7,9 +7,9 @@ pub(super) mod resolve;
 pub(super) mod standing_answer;
 mod watch;
 
-use answer::{Said, edit, give};
+use answer::{OperatorAnswer, edit, record};
 use clap::{Args, Subcommand};
-use question_view::who;
+use question_view::approver;
 use serde_json::Value;
 use toolroom::approval::QuestionDetails;
 use toolroom::clock::Timestamp;
@@ -17,7 +17,7 @@ use toolroom::ledger::{Answer, CallFilter, CallStatus, OpenQuestions, Question, 
 use toolroom::schema::plain;
 use toolroom::scope::Scope;
 use toolroom_host::environment;
-use watch::Watching;
+use watch::WatchMode;
 
 use super::console::exit::{Exit, Missing};
 use super::console::output::{BOLD, DIM, Output, one_line, short_id, single_line, table, visible};
@@ -28,8 +28,8 @@ use crate::documents::{ListedQuestion, QuestionDocument, state, why_unreadable};
 
 const EXAMPLES: &str = "\
 Examples:
-  toolroom approvals                                 what waits
-  toolroom approvals show last                       the exact arguments
+  toolroom approvals                                 list waiting calls
+  toolroom approvals show last                       show the exact arguments
   toolroom approvals approve 1f3a9c2e                then: toolroom call --resume 1f3a9c2e
   toolroom approvals approve 1f3a9c2e --always --when \"args.path == '/tmp/notes.txt'\"
   toolroom approvals approve 1f3a9c2e --edit '{\"path\": \"/tmp/notes.txt\", \"text\": \"hello\"}'
@@ -39,65 +39,65 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct ApprovalsArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    command: Option<ApprovalsCommand>,
 }
 
 #[derive(Subcommand)]
-enum Action {
-    /// List what waits for an answer
+enum ApprovalsCommand {
+    /// List calls that wait for approval
     List,
-    /// Show one question with the exact arguments
+    /// Show a waiting call with its exact arguments
     Show {
-        /// The call's id, the end of it, or `last`
+        /// Call id, its ending, or `last`
         id: String,
     },
-    /// Say yes
+    /// Approve a call
     Approve {
-        /// The call's id, the end of it, or `last`
+        /// Call id, its ending, or `last`
         id: String,
         #[command(flatten)]
-        yes: Yes,
+        yes: ApproveArgs,
     },
-    /// Say no
+    /// Deny a call
     Deny {
-        /// The call's id, the end of it, or `last`
+        /// Call id, its ending, or `last`
         id: String,
         #[command(flatten)]
-        no: No,
+        no: DenyArgs,
     },
-    /// Show questions and answers as they come, until interrupted
+    /// Show new requests and answers until interrupted
     Watch {
-        /// Ask about each of them here, on the terminal
+        /// Answer each request on this terminal
         #[arg(long)]
         answer: bool,
     },
 }
 
 #[derive(Args)]
-struct Yes {
-    /// Also for the rest of this conversation
+struct ApproveArgs {
+    /// Also approve the rest of this conversation
     #[arg(long, conflicts_with_all = ["always", "edit"])]
     session: bool,
-    /// Also for every later call of this tool
+    /// Also approve every later call of this tool
     #[arg(long, conflicts_with = "edit")]
     always: bool,
-    /// Which later calls: a condition such as "args.path == '/tmp/x'"
+    /// Limit to later calls that match a condition, e.g. "args.path == '/tmp/x'"
     #[arg(long, value_name = "CONDITION", conflicts_with = "edit")]
     when: Option<String>,
-    /// Run it with these arguments instead: a JSON object, or - for stdin
+    /// Run the call with these arguments instead: a JSON object, or - for stdin
     #[arg(long, value_name = "JSON")]
     edit: Option<String>,
 }
 
 #[derive(Args)]
-struct No {
-    /// Also for every later call of this tool
+struct DenyArgs {
+    /// Also deny every later call of this tool
     #[arg(long)]
     never: bool,
-    /// Which later calls: a condition such as "args.path == '/tmp/x'"
+    /// Limit to later calls that match a condition, e.g. "args.path == '/tmp/x'"
     #[arg(long, value_name = "CONDITION", requires = "never")]
     when: Option<String>,
-    /// End the run the call belongs to
+    /// Also cancel the run the call belongs to
     #[arg(long, conflicts_with = "never")]
     stop: bool,
 }
@@ -108,31 +108,31 @@ pub(super) async fn run(
     args: ApprovalsArgs,
     output: &Output,
 ) -> anyhow::Result<Exit> {
-    match args.action {
-        None | Some(Action::List) => list(app, &scope, *output).await,
-        Some(Action::Show { id }) => show(app, &scope, &id, *output).await,
-        Some(Action::Approve { id, yes: Yes { edit: Some(json), .. } }) => {
+    match args.command {
+        None | Some(ApprovalsCommand::List) => list(app, &scope, *output).await,
+        Some(ApprovalsCommand::Show { id }) => show(app, &scope, &id, *output).await,
+        Some(ApprovalsCommand::Approve { id, yes: ApproveArgs { edit: Some(json), .. } }) => {
             edit(app, &scope, &id, &json, *output).await
         }
-        Some(Action::Approve { id, yes }) => {
+        Some(ApprovalsCommand::Approve { id, yes }) => {
             let answer = match (yes.session, yes.always) {
                 (true, _) => Answer::Session,
                 (_, true) => Answer::Always,
                 (false, false) => Answer::Once,
             };
-            give(app, &scope, &id, Said { answer, when: yes.when }, *output).await
+            record(app, &scope, &id, OperatorAnswer { answer, when: yes.when }, *output).await
         }
-        Some(Action::Deny { id, no }) => {
+        Some(ApprovalsCommand::Deny { id, no }) => {
             let answer = match (no.never, no.stop) {
                 (true, _) => Answer::Never,
                 (_, true) => Answer::Stop,
                 (false, false) => Answer::No,
             };
-            give(app, &scope, &id, Said { answer, when: no.when }, *output).await
+            record(app, &scope, &id, OperatorAnswer { answer, when: no.when }, *output).await
         }
-        Some(Action::Watch { answer }) => {
-            let watching = if answer { Watching::Ask } else { Watching::Tell };
-            watch::run(app, &scope, watching, *output).await
+        Some(ApprovalsCommand::Watch { answer }) => {
+            let mode = if answer { WatchMode::Answer } else { WatchMode::Show };
+            watch::run(app, &scope, mode, *output).await
         }
     }
 }
@@ -149,16 +149,16 @@ async fn list(app: &App, scope: &Scope, output: Output) -> anyhow::Result<Exit> 
         return Ok(Exit::Done);
     }
     if open.is_empty() && unreadable.is_empty() {
-        output.talk("nothing waits for an answer");
+        output.talk("No calls are waiting for approval");
     } else if !open.is_empty() {
         let rows: Vec<Vec<String>> = open.iter().map(|question| question_columns(question, now)).collect();
         output.data(&table(&rows))?;
-        let any = |wanted| open.iter().any(|question| question.state == wanted);
+        let any = |state| open.iter().any(|question| question.state == state);
         if any(QuestionState::Waiting) {
-            output.talk("answer with `toolroom approvals approve ID` or `toolroom approvals deny ID`");
+            output.talk("Answer with `toolroom approvals approve ID` or `toolroom approvals deny ID`");
         }
         if any(QuestionState::Granted) {
-            output.talk("run what is granted with `toolroom call --resume ID`");
+            output.talk("Run approved calls with `toolroom call --resume ID`");
         }
     }
     for unreadable in &unreadable {
@@ -173,7 +173,7 @@ async fn show(app: &App, scope: &Scope, name: &str, output: Output) -> anyhow::R
     let Some(QuestionDetails { question, arguments, .. }) =
         app.room.question_details(scope, &question.record.id).await?
     else {
-        return Err(Missing(format!("`{name}` is gone")).into());
+        return Err(Missing(format!("`{name}` no longer exists")).into());
     };
     if output.is_json() {
         let mut document = QuestionDocument::of(&question, now);
@@ -194,18 +194,18 @@ async fn show(app: &App, scope: &Scope, name: &str, output: Output) -> anyhow::R
         line("answer", &format!("{} by the {}", answer.as_str(), by.as_str()));
     }
     if let Some(by) = &question.replaced_by {
-        line("edited", &format!("{by} takes its place"));
+        line("edited", &format!("replaced by {by}"));
     }
-    line("why asked", &question.approval.reason);
+    line("reason", &question.approval.reason);
     line("rule", question.record.rule.as_deref().unwrap_or_default());
-    line("may answer", who(question.approval.by));
-    line("asked by", &question.record.entrance);
+    line("approver", approver(question.approval.by));
+    line("entrance", &question.record.entrance);
     line("expires", &local_time(question.approval.expires_at, &zone, "%Y-%m-%d %H:%M:%S %Z"));
     let (arguments, note) = match arguments {
         Some(arguments) => (serde_json::to_string_pretty(&arguments)?, ""),
         None => {
             let kept = serde_json::to_string_pretty(&question.record.arguments)?;
-            (kept, "\n(as the journal keeps them; the exact ones are gone)")
+            (kept, "\n(redacted; the exact arguments are no longer stored)")
         }
     };
     text.push_str(&format!("{DIM}{:<11}{DIM:#}{}{note}", "arguments", visible(&arguments)));
@@ -213,10 +213,10 @@ async fn show(app: &App, scope: &Scope, name: &str, output: Output) -> anyhow::R
     Ok(Exit::Done)
 }
 
-/// Room for arguments beside the other columns.
+/// Column width of arguments.
 const SUMMARY_CHARS: usize = 48;
 
-/// A question by its call's id, by the end of it, or that of the newest call which is still parked.
+/// Finds a question by call id, by the ending of the id, or as the `last` one that is still waiting.
 pub(crate) async fn find_question(app: &App, scope: &Scope, name: &str) -> anyhow::Result<Question> {
     let status = (name == "last").then_some(CallStatus::Pending);
     let question = match named(app, scope, name, CallFilter { status, ..CallFilter::default() }).await? {
@@ -224,17 +224,19 @@ pub(crate) async fn find_question(app: &App, scope: &Scope, name: &str) -> anyho
         None => None,
     };
     let missing = || match name {
-        "last" => Missing("no call is parked; what became of earlier ones is in `toolroom log`".to_owned()),
-        _ => Missing(format!("no call was parked under `{name}`; see `toolroom approvals`")),
+        "last" => {
+            Missing("no calls are waiting for approval; see `toolroom log` for earlier ones".to_owned())
+        }
+        _ => Missing(format!("no waiting call `{name}`; see `toolroom approvals`")),
     };
     Ok(question.ok_or_else(missing)?)
 }
 
-/// The columns of a listing.
+/// The row of a question in a list.
 pub(crate) fn question_columns(question: &Question, now: Timestamp) -> Vec<String> {
     let record = &question.record;
     let (state, by) = (state(question, now), question.approval.by.as_str());
-    let who = match state {
+    let status = match state {
         QuestionState::Waiting | QuestionState::Granted => {
             format!("{} left, {by}", remaining(question.approval.expires_at.since(now)))
         }
@@ -246,7 +248,7 @@ pub(crate) fn question_columns(question: &Question, now: Timestamp) -> Vec<Strin
         short_id(&record.id),
         format!("{BOLD}{}{BOLD:#}", one_line(&record.tool, SUMMARY_CHARS)),
         state.as_str().to_owned(),
-        format!("{DIM}{who}{DIM:#}"),
+        format!("{DIM}{status}{DIM:#}"),
         one_line(&plain(&record.arguments), SUMMARY_CHARS),
         one_line(&question.approval.reason, SUMMARY_CHARS),
     ]

@@ -1,4 +1,4 @@
-//! A call that asks: whoever is there is asked, or an answer is waited for.
+//! Gets answers to the parked calls of a command: from a flag, from the terminal, or by waiting for another process.
 
 use std::time::Duration;
 
@@ -8,163 +8,161 @@ use toolroom::call::CancellationToken;
 use toolroom::ledger::{Answer, Answerer, CallId, QuestionState};
 use toolroom::scope::Scope;
 
-use super::prompt::{Prompt, Prompted};
+use super::prompt::{Prompt, PromptResult};
 use crate::app::App;
 use crate::approvals::{ApprovalService, Reply};
 use crate::cli::console::output::Output;
 
-/// Between two looks at a question that somebody else may answer.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Poll interval of a question that may be answered elsewhere.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How long to wait for somebody's answer.
+/// How long to wait for an answer.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Patience {
+pub(crate) enum WaitLimit {
     None,
     Until(Instant),
-    Endless,
+    Forever,
 }
 
-impl Patience {
-    /// From now on. What no clock can count to is as good as endless.
-    pub(crate) fn of(span: Duration) -> Self {
-        Instant::now().checked_add(span).map_or(Self::Endless, Self::Until)
+impl WaitLimit {
+    /// Starts now. A span beyond the range of the clock counts as forever.
+    pub(crate) fn after(span: Duration) -> Self {
+        Instant::now().checked_add(span).map_or(Self::Forever, Self::Until)
     }
 
     fn end(self) -> Option<Instant> {
         match self {
             Self::Until(end) => Some(end),
-            Self::None | Self::Endless => None,
+            Self::None | Self::Forever => None,
         }
     }
 }
 
-/// What the caller has said beforehand about questions.
+/// How a command answers approval requests.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Beforehand {
-    /// Yes, once.
+pub(crate) enum ApprovalMode {
+    /// Approve once.
     Yes,
-    /// To be asked where there is a terminal.
+    /// Ask on the terminal, if there is one.
     Ask,
-    /// Not to be asked.
+    /// Do not ask.
     Silent,
 }
 
 /// Gets answers to the parked calls of one command.
-pub(crate) struct Settler<'a> {
+pub(crate) struct ApprovalResolver<'a> {
     pub(crate) app: &'a App,
     pub(crate) scope: &'a Scope,
-    pub(crate) beforehand: Beforehand,
-    pub(crate) patience: Patience,
+    pub(crate) mode: ApprovalMode,
+    pub(crate) wait_limit: WaitLimit,
     pub(crate) stop: &'a CancellationToken,
     pub(crate) output: Output,
 }
 
-/// What came of a parked call. An edit may have put another one in its place.
-pub(crate) enum Settled {
-    /// It can be gone on with.
+/// The result for a parked call. An edit may have replaced the call.
+pub(crate) enum Resolution {
+    /// Answered; the call can be resumed.
     Answered(CallId),
-    /// It stays parked.
+    /// The call stays parked.
     Parked(CallId),
 }
 
-impl Settler<'_> {
-    /// Gets an answer, if anybody gives one.
-    pub(crate) async fn settle(&self, call: &CallId, by: Answerer) -> anyhow::Result<Settled> {
+impl ApprovalResolver<'_> {
+    /// Gets an answer, if there is one in time.
+    pub(crate) async fn resolve(&self, call: &CallId, by: Answerer) -> anyhow::Result<Resolution> {
         if self.stop.is_cancelled() {
-            return Ok(Settled::Parked(call.clone()));
+            return Ok(Resolution::Parked(call.clone()));
         }
         if by == Answerer::Client {
-            self.output.hint("this call waits for the client that runs it; there is nothing to answer");
-            return Ok(Settled::Parked(call.clone()));
+            self.output.hint("this call is run by its client; there is nothing to approve here");
+            return Ok(Resolution::Parked(call.clone()));
         }
-        match (self.beforehand, by) {
-            (Beforehand::Yes, Answerer::Caller) => return self.say_yes(call).await,
-            (Beforehand::Yes, Answerer::Operator) => {
-                self.output
-                    .hint("`--yes` answers for the caller; this call has to be answered by the operator");
+        match (self.mode, by) {
+            (ApprovalMode::Yes, Answerer::Caller) => return self.approve_once(call).await,
+            (ApprovalMode::Yes, Answerer::Operator) => {
+                self.output.hint("`--yes` answers as the caller; only the operator may approve this call");
             }
-            (Beforehand::Ask, Answerer::Caller) => {
-                if let Some(settled) = self.ask(call).await? {
-                    return Ok(settled);
+            (ApprovalMode::Ask, Answerer::Caller) => {
+                if let Some(resolution) = self.ask(call).await? {
+                    return Ok(resolution);
                 }
             }
-            (Beforehand::Ask, Answerer::Operator) | (Beforehand::Silent, _) | (_, Answerer::Client) => {}
+            (ApprovalMode::Ask, Answerer::Operator) | (ApprovalMode::Silent, _) | (_, Answerer::Client) => {}
         }
-        match self.patience {
-            Patience::None => Ok(Settled::Parked(call.clone())),
-            Patience::Until(_) | Patience::Endless => self.wait(call.clone()).await,
+        match self.wait_limit {
+            WaitLimit::None => Ok(Resolution::Parked(call.clone())),
+            WaitLimit::Until(_) | WaitLimit::Forever => self.wait(call.clone()).await,
         }
     }
 
-    async fn say_yes(&self, call: &CallId) -> anyhow::Result<Settled> {
+    async fn approve_once(&self, call: &CallId) -> anyhow::Result<Resolution> {
         let approvals = ApprovalService::new(&self.app.room, self.scope, &Responder::Approver);
         approvals.reply(call, Reply::Answer(Answer::Once)).await?;
-        Ok(Settled::Answered(call.clone()))
+        Ok(Resolution::Answered(call.clone()))
     }
 
-    /// Asks the person at the terminal; `None` where nobody sits at one.
-    async fn ask(&self, call: &CallId) -> anyhow::Result<Option<Settled>> {
+    /// Asks on the terminal; `None` without one.
+    async fn ask(&self, call: &CallId) -> anyhow::Result<Option<Resolution>> {
         let prompt = Prompt::open(self.app, self.scope, Responder::Approver, self.stop, self.output);
         let Some(prompt) = prompt else { return Ok(None) };
         let Some(asked) = self.app.room.question_details(self.scope, call).await? else { return Ok(None) };
-        Ok(Some(match prompt.until(self.patience.end()).ask(&asked).await? {
-            Prompted::Answered(call) => Settled::Answered(call),
-            Prompted::Left => Settled::Parked(call.clone()),
+        Ok(Some(match prompt.deadline(self.wait_limit.end()).ask(&asked).await? {
+            PromptResult::Answered(call) => Resolution::Answered(call),
+            PromptResult::LeftOpen => Resolution::Parked(call.clone()),
         }))
     }
 
-    /// Waits until the question is no longer one, whoever answers it, wherever.
-    async fn wait(&self, mut call: CallId) -> anyhow::Result<Settled> {
+    /// Waits until the question is answered by another process, or expires.
+    async fn wait(&self, mut call: CallId) -> anyhow::Result<Resolution> {
         self.output.talk(format_args!(
-            "{call} waits for approval; `toolroom approvals approve {call}` in another terminal"
+            "{call} waits for approval; run `toolroom approvals approve {call}` in another terminal"
         ));
         loop {
-            match stage(self.app, self.scope, &call).await? {
-                Stage::Waiting => {}
-                Stage::Replaced(by) => {
-                    self.output.talk(format_args!("its arguments were edited; {by} takes its place"));
+            match question_stage(self.app, self.scope, &call).await? {
+                QuestionStage::Waiting => {}
+                QuestionStage::Replaced(by) => {
+                    self.output.talk(format_args!("Arguments edited; replaced by {by}"));
                     call = by;
                     continue;
                 }
-                Stage::Answered | Stage::Late => return Ok(Settled::Answered(call)),
+                QuestionStage::Answered | QuestionStage::Expired => return Ok(Resolution::Answered(call)),
             }
             let now = Instant::now();
-            let end = self.patience.end();
+            let end = self.wait_limit.end();
             if end.is_some_and(|end| end <= now) {
-                return Ok(Settled::Parked(call));
+                return Ok(Resolution::Parked(call));
             }
-            let next = now + LOOK_EVERY;
+            let next = now + POLL_INTERVAL;
             tokio::select! {
-                // The question stays; the call is told as what it is.
-                () = self.stop.cancelled() => return Ok(Settled::Parked(call)),
+                // The question stays open; the call is reported as pending.
+                () = self.stop.cancelled() => return Ok(Resolution::Parked(call)),
                 () = tokio::time::sleep_until(end.map_or(next, |end| end.min(next))) => {}
             }
         }
     }
 }
 
-/// How far a question has got, for somebody who waits for its answer.
-pub(crate) enum Stage {
+/// The state of a question for a waiting command.
+pub(crate) enum QuestionStage {
     Waiting,
-    /// Edited: another call takes its place.
+    /// Edited: replaced by another call.
     Replaced(CallId),
     Answered,
-    /// Nobody has answered in time.
-    Late,
+    Expired,
 }
 
-pub(crate) async fn stage(app: &App, scope: &Scope, call: &CallId) -> anyhow::Result<Stage> {
+pub(crate) async fn question_stage(app: &App, scope: &Scope, call: &CallId) -> anyhow::Result<QuestionStage> {
     let Some(question) = app.room.approvals().question(scope, call).await? else {
-        return Ok(Stage::Answered);
+        return Ok(QuestionStage::Answered);
     };
     let late = question.is_late(app.room.clock().now());
     Ok(match (question.replaced_by, question.state) {
-        (Some(by), _) => Stage::Replaced(by),
-        (None, QuestionState::Waiting) if !late => Stage::Waiting,
-        (None, QuestionState::Waiting | QuestionState::Expired) => Stage::Late,
+        (Some(by), _) => QuestionStage::Replaced(by),
+        (None, QuestionState::Waiting) if !late => QuestionStage::Waiting,
+        (None, QuestionState::Waiting | QuestionState::Expired) => QuestionStage::Expired,
         (
             None,
             QuestionState::Granted | QuestionState::Used | QuestionState::Refused | QuestionState::Void,
-        ) => Stage::Answered,
+        ) => QuestionStage::Answered,
     })
 }

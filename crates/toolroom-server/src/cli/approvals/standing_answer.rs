@@ -1,4 +1,4 @@
-//! Answers that outlive their question, as people see them.
+//! Standing answers: look-up and display.
 
 use toolroom::ledger::{Answerer, StandingAnswer};
 use toolroom::policy::Ruling;
@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::cli::console::exit::{Missing, Usage};
 use crate::cli::console::output::{BOLD, DIM, Output, visible};
 
-/// Every standing answer of a project, oldest first.
+/// All standing answers of a project, oldest first.
 pub(crate) async fn all(app: &App, scope: &Scope) -> anyhow::Result<Vec<StandingAnswer>> {
     let standing = app.room.switchboard().standing(&scope.project).await?;
     let mut answers: Vec<StandingAnswer> = standing.answers.iter().cloned().collect();
@@ -16,7 +16,7 @@ pub(crate) async fn all(app: &App, scope: &Scope) -> anyhow::Result<Vec<Standing
     Ok(answers)
 }
 
-/// A standing answer by its id, or by the end of it.
+/// Finds a standing answer by id or by the ending of its id.
 pub(crate) async fn find(app: &App, scope: &Scope, name: &str) -> anyhow::Result<StandingAnswer> {
     let answers = all(app, scope).await?;
     if let Some(answer) = answers.iter().find(|answer| answer.id.as_str() == name) {
@@ -27,39 +27,35 @@ pub(crate) async fn find(app: &App, scope: &Scope, name: &str) -> anyhow::Result
     match (ending.next(), ending.next()) {
         (Some(only), None) => Ok(only),
         (Some(_), Some(_)) => {
-            Err(Usage(format!("several answers end in `{name}`; give more of the id")).into())
+            Err(Usage(format!("several answer ids end in `{name}`; give more of the id")).into())
         }
-        (None, _) => {
-            Err(Missing(format!("there is no standing answer `{name}`; see `toolroom policy list`")).into())
-        }
+        (None, _) => Err(Missing(format!("no standing answer `{name}`; see `toolroom policy list`")).into()),
     }
 }
 
-/// Shows what an answer would mean, and how many past calls it would have decided.
+/// Shows an answer as a sentence, and how many past calls it would have decided.
 pub(crate) async fn show(app: &App, answer: &StandingAnswer, output: Output) -> anyhow::Result<()> {
     output.talk(format_args!("  {BOLD}rule{BOLD:#}  {}", visible(&sentence(answer))));
-    // The journal does not keep where calls sent something.
+    // The log does not record destinations.
     if answer.destination.is_some() {
         return Ok(());
     }
     let reach = app.room.coverage(answer).await?;
     output.talk(format_args!(
-        "  {DIM}it would have decided {} of the last {} calls of this tool{DIM:#}",
+        "  {DIM}would have decided {} of the last {} calls of this tool{DIM:#}",
         reach.matched, reach.of
     ));
     Ok(())
 }
 
-/// Tells that calls like this one are still asked about, if they are: an answer lifts one question and no other.
-pub(crate) fn tell_next(rule: Option<&str>, output: Output) {
+/// Prints a note if another rule still asks about calls like this one (decision 7).
+pub(crate) fn print_next(rule: Option<&str>, output: Output) {
     if let Some(rule) = rule {
-        output.talk(format_args!(
-            "calls like this one are still asked about, by the rule `{rule}`; that is a question of its own"
-        ));
+        output.talk(format_args!("Calls like this one still need approval because of the rule `{rule}`"));
     }
 }
 
-/// The answer in one sentence.
+/// The answer as a sentence.
 pub(crate) fn sentence(answer: &StandingAnswer) -> String {
     let verb = match answer.effect {
         Ruling::Allow => "allow",
@@ -82,5 +78,5 @@ pub(crate) fn sentence(answer: &StandingAnswer) -> String {
         Answerer::Operator => "the operator",
         Answerer::Client => "the client",
     };
-    format!("{verb} {what}{when}{who}{place}, said by {by}")
+    format!("{verb} {what}{when}{who}{place}, set by {by}")
 }

@@ -1,4 +1,4 @@
-//! `toolroom backup`: everything in one file, and back.
+//! `toolroom backup`: creates, verifies and restores backups.
 
 mod report;
 
@@ -22,54 +22,54 @@ use super::console::output::{Output, visible};
 use super::console::time::local_time;
 use crate::backup::{BackupError, KeyWish, Restoration, Unopened, Wishes, create, examine};
 use crate::database::open_store;
-use report::{contents, tell, tell_restored};
+use report::{contents, print_examined, print_restored};
 
-/// How long a question waits for its answer.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// Time limit of the confirmation prompt.
+const CONFIRM_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// An instant in the name of a file.
+/// Time stamp in file names.
 const STAMP: &str = "%Y%m%d-%H%M%S";
 
 const EXAMPLES: &str = "\
 Examples:
-  toolroom backup create                       everything but the master key
+  toolroom backup create                       back up everything except the master key
   toolroom backup create /mnt/usb/room.tar --with-key
-  toolroom backup verify room.tar              whether it is good, and what is in it
-  toolroom backup restore room.tar             shows what would be replaced, and asks";
+  toolroom backup verify room.tar              check it and show its contents
+  toolroom backup restore room.tar             show what would be replaced, ask, then restore";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct BackupArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    command: Option<BackupCommand>,
 }
 
 #[derive(Subcommand)]
-enum Action {
-    /// Copy journal, approvals, secrets, switches and configuration into one file
+enum BackupCommand {
+    /// Save log, approvals, secrets, switches and configuration to one file
     Create {
-        /// The file, which must not be there yet [default: toolroom-backup-….tar in this folder]
+        /// File to create [default: toolroom-backup-….tar in this folder]
         file: Option<PathBuf>,
-        /// Put the master key inside: whoever has the file can then open every secret
+        /// Include the master key: anyone with the file can then open every secret
         #[arg(long)]
         with_key: bool,
     },
-    /// Check a backup: hashes, database, and whether its secrets can be opened
+    /// Verify a backup: hashes, database, and whether its secrets can be opened
     Verify {
-        /// The file
+        /// Backup file
         file: PathBuf,
     },
-    /// Bring a backup back; what is there now is kept beside
+    /// Restore a backup; the current data is kept as a copy
     Restore {
-        /// The file
+        /// Backup file
         file: PathBuf,
-        /// Do not ask
+        /// Restore without asking
         #[arg(long)]
         yes: bool,
-        /// Replace the configuration file too
+        /// Also replace the configuration file
         #[arg(long)]
         config: bool,
-        /// Replace the master key too
+        /// Also replace the master key
         #[arg(long)]
         with_key: bool,
     },
@@ -77,18 +77,20 @@ enum Action {
 
 pub(super) async fn run(args: BackupArgs, output: &Output) -> anyhow::Result<Exit> {
     let folders = Folders::from_environment()?;
-    match args.action {
-        None => help(*output),
-        Some(Action::Create { file, with_key }) => make(&folders, file, with_key, *output).await,
-        Some(Action::Verify { file }) => verify(&folders, &file, *output).await,
-        Some(Action::Restore { file, yes, config, with_key }) => {
+    match args.command {
+        None => print_help(*output),
+        Some(BackupCommand::Create { file, with_key }) => {
+            create_backup(&folders, file, with_key, *output).await
+        }
+        Some(BackupCommand::Verify { file }) => verify(&folders, &file, *output).await,
+        Some(BackupCommand::Restore { file, yes, config, with_key }) => {
             let wishes = Wishes { config, key: with_key };
             restore(&folders, &file, wishes, yes, *output).await
         }
     }
 }
 
-fn help(output: Output) -> anyhow::Result<Exit> {
+fn print_help(output: Output) -> anyhow::Result<Exit> {
     let mut cli = Cli::command();
     cli.build();
     if let Some(backup) = cli.find_subcommand_mut("backup") {
@@ -97,7 +99,7 @@ fn help(output: Output) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-async fn make(
+async fn create_backup(
     folders: &Folders,
     file: Option<PathBuf>,
     with_key: bool,
@@ -108,7 +110,7 @@ async fn make(
     let wish = if with_key { KeyWish::Inside } else { KeyWish::Apart };
     let stop = CancellationToken::new();
     let stopped = stop.clone();
-    // An interruption must not leave half of everything behind.
+    // An interrupt must not leave a partial file.
     let _interrupts = Interrupts::watch(move || stopped.cancel())?;
     let store = open_store(folders).await?;
     let created = tokio::select! {
@@ -119,7 +121,7 @@ async fn make(
     let Some(created) = created.transpose().map_err(refused)? else { return Ok(Exit::Interrupted) };
     closed?;
     if let Some(problem) = &created.config_problem {
-        output.hint(&format!("the configuration file was left out: {problem}"));
+        output.hint(&format!("the configuration file is not included: {problem}"));
     }
     let manifest = &created.manifest;
     if output.is_json() {
@@ -127,18 +129,18 @@ async fn make(
         return Ok(Exit::Done);
     }
     output.data(&visible(&file.display().to_string()))?;
-    output.talk(format_args!("inside: {}", contents(manifest)));
+    output.talk(format_args!("Saved {}", contents(manifest)));
     match (manifest.key.inside, created.key) {
-        (true, _) => output.hint("the master key is inside: whoever has this file can open every secret in it"),
+        (true, _) => output.hint("the master key is included: anyone with this file can open every secret in it"),
         (false, None) if manifest.rows.secrets == 0 => {}
-        (false, None) => output.hint("there is no master key here, so the secrets in it cannot be opened"),
+        (false, None) => output.hint("there is no master key here, so the secrets in the backup cannot be opened"),
         (false, Some(KeyHome::File(path))) => output.hint(&format!(
-            "the master key is not inside: what is sealed in it can only be opened with `{}`; keep a copy of that \
-             file, apart from this one",
+            "the master key is not included: secrets can only be opened with `{}`; keep a copy of that file in \
+             another place",
             path.display()
         )),
         (false, Some(home @ KeyHome::Environment)) => output.hint(&format!(
-            "the master key is not inside: what is sealed in it can only be opened with the value of {home}"
+            "the master key is not included: secrets can only be opened with the value of {home}"
         )),
     }
     Ok(Exit::Done)
@@ -146,7 +148,7 @@ async fn make(
 
 async fn verify(folders: &Folders, file: &Path, output: Output) -> anyhow::Result<Exit> {
     let examined = examine(folders, file).await.map_err(refused)?;
-    tell(file, &examined, output)?;
+    print_examined(file, &examined, output)?;
     Ok(if examined.is_good() { Exit::Done } else { Exit::Failed })
 }
 
@@ -159,58 +161,60 @@ async fn restore(
 ) -> anyhow::Result<Exit> {
     let examined = examine(folders, file).await.map_err(refused)?;
     if !examined.is_whole() {
-        tell(file, &examined, output)?;
+        print_examined(file, &examined, output)?;
         return Ok(Exit::Failed);
     }
     let unopened = Unopened::of(folders, &examined);
     let plan = Restoration::plan(folders, file, examined, wishes).map_err(refused)?;
     if !yes && !plan.replaces.is_empty() {
         output.talk(format_args!(
-            "`{}` holds {}",
+            "`{}` contains {}",
             visible(&file.display().to_string()),
             contents(&plan.manifest)
         ));
         for path in &plan.replaces {
-            output.talk(format_args!("would replace `{}`", visible(&path.display().to_string())));
+            output.talk(format_args!("Would replace `{}`", visible(&path.display().to_string())));
         }
         match confirm(output).await? {
-            Reply::Yes => {}
-            Reply::No => return Err(Refused("nothing was restored".to_owned()).into()),
-            Reply::Interrupted => return Ok(Exit::Interrupted),
+            Confirmation::Yes => {}
+            Confirmation::No => {
+                return Err(Refused("restore declined; nothing was changed".to_owned()).into());
+            }
+            Confirmation::Interrupted => return Ok(Exit::Interrupted),
         }
     }
     let mark = format!("before-restore-{}", local_time(SystemClock.now(), &environment::time_zone(), STAMP));
     let rows = plan.manifest.rows;
     let restored = plan.carry_out(folders, &mark).await.map_err(refused)?;
-    // Opened once, so that what is wrong with it is told now and not to the next call.
+    // Opened once, so that a broken database is reported now and not by the next command.
     open_store(folders).await?.shutdown().await?;
-    tell_restored(&restored, rows, unopened.as_ref(), output)
+    print_restored(&restored, rows, unopened.as_ref(), output)
 }
 
-/// What came of asking. Who does not answer says no.
-enum Reply {
+/// The answer; a timeout counts as no.
+enum Confirmation {
     Yes,
     No,
     Interrupted,
 }
 
-async fn confirm(output: Output) -> anyhow::Result<Reply> {
+async fn confirm(output: Output) -> anyhow::Result<Confirmation> {
     let Some(mut terminal) = Terminal::open() else {
-        return Err(Usage("nobody can be asked here; say --yes to restore it".to_owned()).into());
+        return Err(Usage("no terminal to ask on; restore with `--yes`".to_owned()).into());
     };
-    output.talk("restore it? [y] yes  [n] no");
+    output.talk("Restore? [y] yes  [n] no");
     let answer = tokio::task::spawn_blocking(move || {
         terminal.discard_typed_ahead()?;
-        terminal.read_key(PATIENCE)
+        terminal.read_key(CONFIRM_TIMEOUT)
     });
     Ok(match answer.await?? {
-        Some(Key::Char('y')) => Reply::Yes,
-        Some(Key::Interrupt) => Reply::Interrupted,
-        Some(_) | None => Reply::No,
+        Some(Key::Char('y')) => Confirmation::Yes,
+        Some(Key::Interrupt) => Confirmation::Interrupted,
+        Some(_) | None => Confirmation::No,
     })
 }
 
-/// Some errors say that the person asked for something that cannot be; the others that something broke.
+/// Maps errors to refusals, usage errors and failures.
 fn refused(error: BackupError) -> anyhow::Error {
     match error {
         BackupError::InUse { .. } | BackupError::PresentIsNewer(_) | BackupError::OtherKey => {

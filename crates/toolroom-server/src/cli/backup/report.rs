@@ -1,4 +1,4 @@
-//! What is told of a backup.
+//! Prints what is in a backup, and what was restored.
 
 use std::path::Path;
 
@@ -10,18 +10,18 @@ use crate::cli::console::exit::Exit;
 use crate::cli::console::output::{DIM, Output, visible};
 use crate::cli::console::time::local_time;
 
-/// What is in a backup, in a sentence.
+/// Counts of what is in a backup.
 pub(super) fn contents(manifest: &Manifest) -> String {
     let config = manifest.has_config().then(|| "the configuration file".to_owned());
     let key = manifest.key.inside.then(|| "the master key".to_owned());
     [Some(counted(manifest.rows)), config, key].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// What is in a database, in a sentence.
+/// Counts of what is in a database.
 pub(super) fn counted(rows: Rows) -> String {
     let counted = [
         (rows.calls, "call"),
-        (rows.artifacts, "whole result"),
+        (rows.artifacts, "stored result"),
         (rows.approvals, "approval"),
         (rows.answers, "standing answer"),
         (rows.secrets, "sealed secret"),
@@ -35,8 +35,8 @@ pub(super) fn counted(rows: Rows) -> String {
     if parts.is_empty() { "no calls yet".to_owned() } else { parts.join(", ") }
 }
 
-/// What was found out about a backup.
-pub(super) fn tell(file: &Path, examined: &Examined, output: Output) -> anyhow::Result<()> {
+/// Prints the result of examining a backup.
+pub(super) fn print_examined(file: &Path, examined: &Examined, output: Output) -> anyhow::Result<()> {
     if output.is_json() {
         return output.document(&document(file, examined));
     }
@@ -45,24 +45,23 @@ pub(super) fn tell(file: &Path, examined: &Examined, output: Output) -> anyhow::
         let mut line = |name: &str, value: &str| {
             text.push_str(&format!("{DIM}{name:<11}{DIM:#}{}\n", visible(value)));
         };
-        line("made", &local_time(manifest.created_at, &environment::time_zone(), "%Y-%m-%d %H:%M:%S %Z"));
-        line("by", &format!("toolroom {}, schema {}", manifest.toolroom, manifest.schema));
-        line("inside", &contents(manifest));
-        line("sealed", &sealed(manifest, examined.sealed));
+        line("created", &local_time(manifest.created_at, &environment::time_zone(), "%Y-%m-%d %H:%M:%S %Z"));
+        line("created by", &format!("toolroom {}, schema {}", manifest.toolroom, manifest.schema));
+        line("contents", &contents(manifest));
+        line("secrets", &sealed(manifest, examined.sealed));
         output.data(text.trim_end())?;
     }
     for problem in problems(examined) {
         output.error(problem);
     }
     output.talk(match (examined.is_whole(), examined.is_good()) {
-        (true, true) => "the backup is good",
-        (true, false) => "the configuration file in it cannot be used; everything else is good",
-        (false, _) => "the backup is not good; use another one",
+        (true, true) => "The backup is valid",
+        (true, false) => "The configuration file in it is invalid; everything else is valid",
+        (false, _) => "The backup is damaged; use another one",
     });
     Ok(())
 }
 
-/// Everything that is wrong with it.
 fn problems(examined: &Examined) -> impl Iterator<Item = &String> {
     examined.problems.iter().chain(&examined.config_problem)
 }
@@ -82,26 +81,26 @@ fn document(file: &Path, examined: &Examined) -> Value {
     })
 }
 
-/// Whether what is sealed can be opened, in a sentence.
+/// How many sealed values can be opened, and with which key.
 fn sealed(manifest: &Manifest, seen: Option<SealedSeen>) -> String {
     let needed = manifest.key.id.as_ref().map(|id| format!(" (key {id})")).unwrap_or_default();
     match seen {
-        None => "not looked at".to_owned(),
-        Some(SealedSeen { all: 0, .. }) => "nothing".to_owned(),
+        None => "not checked".to_owned(),
+        Some(SealedSeen { all: 0, .. }) => "none".to_owned(),
         Some(SealedSeen { all, opened, key: KeyUsed::Inside }) => {
-            format!("{opened} of {all} open with the key inside")
+            format!("{opened} of {all} open with the included key")
         }
         Some(SealedSeen { all, opened, key: KeyUsed::Here }) => {
-            format!("{opened} of {all} open with the key that is here{needed}")
+            format!("{opened} of {all} open with the key of this machine{needed}")
         }
         Some(SealedSeen { all, key: KeyUsed::None, .. }) => {
-            format!("{all}, and no key here to open them{needed}")
+            format!("{all}; no key here to open them{needed}")
         }
     }
 }
 
-/// What was done, and what is left to do.
-pub(super) fn tell_restored(
+/// Prints what was restored, and hints about what is left to do.
+pub(super) fn print_restored(
     restored: &Restored,
     rows: Rows,
     unopened: Option<&Unopened>,
@@ -109,36 +108,36 @@ pub(super) fn tell_restored(
 ) -> anyhow::Result<Exit> {
     let Restored { kept, placed, unreadable } = restored;
     if let Some(why) = unreadable {
-        output.hint(&format!("the database that was there could not be opened: {why}"));
+        output.hint(&format!("the previous database could not be opened: {why}"));
     }
     if output.is_json() {
         output.document(&json!({"restored": placed, "kept": kept}))?;
-        tell_unopened(unopened, output);
+        hint_unopened(unopened, output);
         return Ok(Exit::Done);
     }
-    output.talk(format_args!("restored {}", counted(rows)));
+    output.talk(format_args!("Restored {}", counted(rows)));
     // The first one is the database.
     for path in placed.iter().skip(1) {
-        output.talk(format_args!("restored `{}`", visible(&path.display().to_string())));
+        output.talk(format_args!("Restored `{}`", visible(&path.display().to_string())));
     }
     for path in kept {
-        output.talk(format_args!("what was there is now `{}`", visible(&path.display().to_string())));
+        output.talk(format_args!("The previous file is now `{}`", visible(&path.display().to_string())));
     }
-    tell_unopened(unopened, output);
+    hint_unopened(unopened, output);
     Ok(Exit::Done)
 }
 
-/// What of a restored database cannot be opened yet, and what would open it.
-fn tell_unopened(unopened: Option<&Unopened>, output: Output) {
+/// Hints which key opens the restored secrets, if the current one does not.
+fn hint_unopened(unopened: Option<&Unopened>, output: Output) {
     let Some(Unopened { count, all, needed, kept, home, held }) = unopened else { return };
     let needed = needed.map(|id| format!(" `{id}`")).unwrap_or_default();
-    let kept = kept.as_ref().map(|path| format!(" (it is kept as `{}`)", path.display())).unwrap_or_default();
+    let kept = kept.as_ref().map(|path| format!(" (stored as `{}`)", path.display())).unwrap_or_default();
     let held = match held {
-        true => ", in place of the one that is there, and keep that one: what was replaced needs it",
+        true => ", instead of the current one, which the replaced data still needs",
         false => "",
     };
     output.hint(&format!(
-        "{count} of {all} sealed texts cannot be opened with the key that is here; put their key{needed}{kept} into \
+        "{count} of {all} secrets cannot be opened with the current key; put their key{needed}{kept} into \
          {home}{held}"
     ));
 }

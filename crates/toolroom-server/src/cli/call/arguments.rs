@@ -1,5 +1,4 @@
-//! The words behind `toolroom call TOOL`: those that the kernel reads as arguments, and `-`, which reads an object from
-//! stdin.
+//! Arguments of `toolroom call TOOL`: those the kernel parses, and `-`, which reads an object from stdin.
 
 use serde_json::{Map, Value};
 use toolroom::schema::{ArgumentWordError, ArgumentWords, argument_pair, parse_object};
@@ -7,7 +6,7 @@ use toolroom::tool::Arguments;
 
 use crate::cli::console::exit::Usage;
 
-/// Puts the arguments together. `stdin` is read only if a word asks for it.
+/// Parses the arguments. Reads `stdin` only for a `-`.
 pub(crate) fn arguments(
     words: &[String],
     schema: &Value,
@@ -17,8 +16,8 @@ pub(crate) fn arguments(
     let mut stdin = Some(stdin);
     for word in words {
         let added = if word == "-" {
-            let read = stdin.take().ok_or_else(|| Usage("`-` can be given once only".into()))?;
-            let text = read().map_err(|error| Usage(format!("standard input cannot be read: {error}")))?;
+            let read = stdin.take().ok_or_else(|| Usage("`-` can be given only once".into()))?;
+            let text = read().map_err(|error| Usage(format!("cannot read standard input: {error}")))?;
             arguments.object(parse_object(&text).map_err(|error| Usage(format!("standard input: {error}")))?)
         } else {
             arguments.word(word)
@@ -31,19 +30,19 @@ pub(crate) fn arguments(
     Ok(arguments.finish())
 }
 
-/// Whether a word has the form of an argument.
+/// Whether a word looks like an argument.
 pub(crate) fn is_argument(word: &str) -> bool {
     word == "-" || word.trim_start().starts_with('{') || word.contains('=')
 }
 
-/// `key=value` and `key:=JSON` without a schema, as `--context` takes them.
+/// Parses `--context`: `key=value` and `key:=JSON`, without a schema.
 pub(crate) fn context(words: &[String]) -> anyhow::Result<Map<String, Value>> {
     let mut context = Map::new();
     for word in words {
         let (key, value) = argument_pair(word, &Value::Null)
             .map_err(|_| Usage(format!("--context: `{word}` is neither key=value nor key:=JSON")))?;
         if context.insert(key.to_owned(), value).is_some() {
-            return Err(Usage(format!("--context: `{key}` is given twice; give it once")).into());
+            return Err(Usage(format!("--context: `{key}` is given twice")).into());
         }
     }
     Ok(context)
@@ -63,21 +62,21 @@ mod tests {
     }
 
     #[test]
-    fn a_dash_stands_for_what_is_piped_in() {
+    fn a_dash_reads_standard_input() {
         assert_eq!(parse(&["-", "count=1"]), Ok(json!({"text": "piped", "count": 1})));
     }
 
     #[test]
-    fn wrong_words_are_usage_errors() {
+    fn invalid_arguments_are_usage_errors() {
         let check = |words: &[&str], message: &str| {
             let error = parse(words).unwrap_err();
             assert!(error.contains(message), "{words:?}: {error}");
         };
         check(
             &["lonely"],
-            "`lonely` is no argument; write key=value, key:=JSON or a JSON object, or - for stdin",
+            "`lonely` is not an argument; write key=value, key:=JSON or a JSON object, or - for stdin",
         );
-        check(&["-", "-"], "once only");
+        check(&["-", "-"], "only once");
         check(&["-", "text=x"], "`text` is given twice");
         check(&["{broken"], "the JSON argument");
     }

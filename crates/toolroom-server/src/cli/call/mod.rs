@@ -1,14 +1,14 @@
-//! `toolroom call`: one call, through every station, and what it takes to get it through.
+//! `toolroom call`: makes or resumes one call, with approval prompts and progress.
 
 pub(super) mod arguments;
-mod report;
+mod output;
 
 use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use report::{Document, print};
+use output::{CallOutput, print};
 use serde_json::Value;
 use toolroom::call::{
     CallReport, CallRequest, CancellationToken, Outcome, ProgressSink, ResumeError, ResumeRequest,
@@ -21,7 +21,7 @@ use toolroom::scope::Scope;
 use toolroom_host::interrupt::Interrupts;
 
 use super::approvals::find_question;
-use super::approvals::resolve::{Beforehand, Patience, Settled, Settler};
+use super::approvals::resolve::{ApprovalMode, ApprovalResolver, Resolution, WaitLimit};
 use super::completions;
 use super::console::exit::{Exit, Missing, Refused, Usage, is_broken_pipe};
 use super::console::output::Output;
@@ -30,10 +30,10 @@ use super::policy::verdict::dry_run;
 use crate::app::App;
 use crate::documents::Judged;
 
-/// Nobody waits for a shell while more than this is piped in; the kernel's own limit is the same.
+/// Limit of standard input: one byte more than the kernel accepts, so that it reports the excess.
 const STDIN_MAX_BYTES: u64 = toolroom::schema::MAX_TEXT_BYTES as u64 + 1;
 
-/// Where one-shot commands come from: what one of them read counts for the next ones.
+/// Call source of one-shot commands. They share one provenance track.
 const ONE_SHOT: &str = "cli";
 
 const EXAMPLES: &str = "\
@@ -41,67 +41,66 @@ Examples:
   toolroom call calculator expression='2 + 2 * 3'
   toolroom call get_local_time timezone=Asia/Tokyo --json
   echo '{\"expression\": \"6 * 7\"}' | toolroom call calculator -
-  toolroom call --resume call_0199…   runs a call that was approved
-  toolroom tools show calculator      says which arguments a tool takes";
+  toolroom call --resume call_0199…   run an approved call
+  toolroom tools show calculator      show the arguments of a tool";
 
-/// What belongs to a new call alone; a parked one has its own.
+/// Arguments that only apply to a new call.
 const NEW_CALL: [&str; 7] = ["tool", "arguments", "context", "timeout", "dry_run", "explain", "provenance"];
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CallArgs {
-    /// Tool: id, alias or name, e.g. `calculator`
+    /// Tool id, alias or name, e.g. `calculator`
     #[arg(add = completions::tools())]
     tool: Option<String>,
-    /// key=value, key:=JSON, a JSON object, or - for an object on stdin
+    /// Arguments: key=value, key:=JSON, a JSON object, or - for an object on stdin
     #[arg(value_name = "ARGUMENT", add = completions::arguments())]
     arguments: Vec<String>,
-    /// Facts about the caller for tools that need them (key=value or key:=JSON; repeatable)
+    /// Runtime context for tools that need it (key=value or key:=JSON; repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     context: Vec<String>,
-    /// Stop after this long instead of the tool's own limit, e.g. 500ms, 30s, 5m
+    /// Time limit instead of the tool's own, e.g. 500ms, 30s, 5m
     #[arg(long, value_name = "SPAN", value_parser = parse_limit)]
     timeout: Option<Duration>,
-    /// Check arguments, switches and policy; run nothing, write nothing
+    /// Only check arguments, switches and policy; runs and writes nothing
     #[arg(long)]
     dry_run: bool,
-    /// Say on stderr how the call is judged
+    /// Explain on stderr how the call is judged
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
-    asked: AskedArgs,
-    /// Run a call that was parked and approved: its id, the end of it, or `last`
+    approval: ApprovalArgs,
+    /// Run an approved call: its id, the ending of the id, or `last`
     #[arg(long, value_name = "ID", conflicts_with_all = NEW_CALL)]
     resume: Option<String>,
-    /// What was read or sent before this call: private, untrusted, outward (repeatable)
+    /// Provenance of the call, what was read or sent before: private, untrusted, outward (repeatable)
     #[arg(long, value_name = "FACT", value_delimiter = ',', value_parser = ["private", "untrusted", "outward"])]
     provenance: Vec<String>,
 }
 
-/// What to do if the call has to be approved.
 #[derive(Args)]
-struct AskedArgs {
-    /// If the call has to be approved, answer "once" for its caller
+struct ApprovalArgs {
+    /// Approve once, as the caller, if the call needs approval
     #[arg(long)]
     yes: bool,
-    /// If the call has to be approved, wait for the answer and run it then; for ever, or e.g. 30, 5m
+    /// If the call needs approval, wait for it and then run the call; without a limit, or e.g. 30, 5m
     #[arg(long, value_name = "SPAN", num_args = 0..=1)]
     wait: Option<Option<String>>,
-    /// Never ask on the terminal
+    /// Never prompt on the terminal
     #[arg(long)]
     no_input: bool,
 }
 
 impl CallArgs {
-    /// How long to wait for a person. A word behind `--wait` that is no span belongs to the call.
-    fn patience(&mut self) -> Result<Patience, Usage> {
-        let word = match self.asked.wait.take() {
-            None => return Ok(Patience::None),
-            Some(None) => return Ok(Patience::Endless),
+    /// How long to wait for approval. A word after `--wait` that is not a span belongs to the call.
+    fn wait_limit(&mut self) -> Result<WaitLimit, Usage> {
+        let word = match self.approval.wait.take() {
+            None => return Ok(WaitLimit::None),
+            Some(None) => return Ok(WaitLimit::Forever),
             Some(Some(word)) => word,
         };
         match parse_span(&word) {
-            Ok(span) => Ok(Patience::of(span)),
+            Ok(span) => Ok(WaitLimit::after(span)),
             Err(problem)
                 if self.resume.is_some() || word.starts_with(|c: char| c.is_ascii_digit() || c == '-') =>
             {
@@ -109,16 +108,16 @@ impl CallArgs {
             }
             Err(_) => {
                 self.take_back(word);
-                Ok(Patience::Endless)
+                Ok(WaitLimit::Forever)
             }
         }
     }
 
-    /// Puts a word where it would have been without `--wait` before it.
+    /// Puts a word back where it would be without the `--wait` before it.
     fn take_back(&mut self, word: String) {
         match &self.tool {
-            // What came after it has moved up by one.
-            Some(taken) if arguments::is_argument(taken) && !arguments::is_argument(&word) => {
+            // The word after it was parsed as the tool.
+            Some(parsed) if arguments::is_argument(parsed) && !arguments::is_argument(&word) => {
                 self.arguments.extend(self.tool.replace(word));
             }
             None if !arguments::is_argument(&word) => self.tool = Some(word),
@@ -126,11 +125,11 @@ impl CallArgs {
         }
     }
 
-    fn beforehand(&self) -> Beforehand {
-        match (self.asked.yes, self.asked.no_input) {
-            (true, _) => Beforehand::Yes,
-            (false, true) => Beforehand::Silent,
-            (false, false) => Beforehand::Ask,
+    fn approval_mode(&self) -> ApprovalMode {
+        match (self.approval.yes, self.approval.no_input) {
+            (true, _) => ApprovalMode::Yes,
+            (false, true) => ApprovalMode::Silent,
+            (false, false) => ApprovalMode::Ask,
         }
     }
 }
@@ -141,12 +140,12 @@ pub(super) async fn run(
     mut args: CallArgs,
     output: &Output,
 ) -> anyhow::Result<Exit> {
-    let patience = args.patience()?;
-    let hand = Hand::take(*output)?;
+    let wait_limit = args.wait_limit()?;
+    let runner = CallRunner::new(*output)?;
     let (report, explanation) = match &args.resume {
         Some(id) => {
             let id = find_question(app, &scope, id).await?.record.id;
-            (resume(app, hand.resume(id, &scope), *output).await?, None)
+            (resume(app, runner.resume(id, &scope), *output).await?, None)
         }
         None => {
             let request = request(app, &scope, &args)?;
@@ -154,57 +153,67 @@ pub(super) async fn run(
                 return dry_run(app, request, output).await;
             }
             let explanation = explain(app, &request, args.explain, *output).await;
-            (hand.call(app, request).await, explanation)
+            (runner.call(app, request).await, explanation)
         }
     };
-    let beforehand = args.beforehand();
-    let settler = Settler { app, scope: &scope, beforehand, patience, stop: hand.stop(), output: *output };
-    let report = settled(&settler, report, &hand).await?;
-    hand.put_down();
+    let resolver = ApprovalResolver {
+        app,
+        scope: &scope,
+        mode: args.approval_mode(),
+        wait_limit,
+        stop: runner.stop(),
+        output: *output,
+    };
+    let report = resume_while_answered(&resolver, report, &runner).await?;
+    runner.end_on_next_signal();
     let printed = match output.is_json() {
-        true => output.document(&Document::of(&report, explanation)),
+        true => output.document(&CallOutput::new(&report, explanation)),
         false => print(&report, *output),
     };
     match (printed, &report.outcome) {
-        // Nobody reads the result; what came of the call is still true.
+        // A closed pipe does not change the outcome of the call.
         (Err(error), _) if !is_broken_pipe(&error) => Err(error),
-        // Whoever has stopped the command did not wait for the answer. The question stays.
-        (_, Outcome::Pending(_)) if hand.stop().is_cancelled() => Ok(Exit::Interrupted),
+        // Interrupted while waiting for approval. The question stays open.
+        (_, Outcome::Pending(_)) if runner.stop().is_cancelled() => Ok(Exit::Interrupted),
         (_, outcome) => Ok(Exit::of_outcome(outcome)),
     }
 }
 
-/// Goes on with a call that asks as long as there are answers.
-async fn settled(settler: &Settler<'_>, mut report: CallReport, hand: &Hand) -> anyhow::Result<CallReport> {
-    let go_on = |call| resume(settler.app, hand.resume(call, settler.scope), settler.output);
+/// Resumes the call as long as it is pending and gets answered.
+async fn resume_while_answered(
+    resolver: &ApprovalResolver<'_>,
+    mut report: CallReport,
+    runner: &CallRunner,
+) -> anyhow::Result<CallReport> {
+    let resume_call = |call| resume(resolver.app, runner.resume(call, resolver.scope), resolver.output);
     while let Outcome::Pending(pending) = &report.outcome {
-        match settler.settle(&report.call_id, pending.by).await? {
-            Settled::Answered(call) => report = go_on(call).await?,
-            Settled::Parked(call) if call == report.call_id => break,
-            // What is told is how the call stands that took its place.
-            Settled::Parked(call) => return go_on(call).await,
+        match resolver.resolve(&report.call_id, pending.by).await? {
+            Resolution::Answered(call) => report = resume_call(call).await?,
+            Resolution::Parked(call) if call == report.call_id => break,
+            // Reports the state of the call that replaced it.
+            Resolution::Parked(call) => return resume_call(call).await,
         }
     }
     Ok(report)
 }
 
 fn request(app: &App, scope: &Scope, args: &CallArgs) -> anyhow::Result<CallRequest> {
-    let tool = args.tool.clone().ok_or_else(|| Usage("which tool? see `toolroom tools`".to_owned()))?;
-    let mut request = worded(app, scope, tool, &args.arguments, &args.context)?;
+    let tool = args.tool.clone().ok_or_else(|| Usage("no tool given; see `toolroom tools`".to_owned()))?;
+    let mut request = parse_request(app, scope, tool, &args.arguments, &args.context)?;
     request.timeout = args.timeout;
     request.provenance = provenance(&args.provenance);
     Ok(request)
 }
 
-/// The request that the words of a command line amount to.
-pub(super) fn worded(
+/// Builds a request from the words of a command line.
+pub(super) fn parse_request(
     app: &App,
     scope: &Scope,
     tool: String,
     arguments: &[String],
     context: &[String],
 ) -> anyhow::Result<CallRequest> {
-    // Of a tool that does not exist nothing is known about its arguments.
+    // An unknown tool has no schema; the kernel reports it.
     let entry = app.room.catalog().find(&scope.project, &tool).ok();
     let schema = entry.as_ref().map_or(&Value::Null, |entry| entry.spec().parameters.as_ref());
     let mut request = CallRequest::new(tool)
@@ -217,7 +226,6 @@ pub(super) fn worded(
     Ok(request)
 }
 
-/// The facts that were named.
 pub(super) fn provenance(facts: &[String]) -> Provenance {
     let has = |name: &str| facts.iter().any(|fact| fact == name);
     Provenance {
@@ -228,13 +236,13 @@ pub(super) fn provenance(facts: &[String]) -> Provenance {
     }
 }
 
-async fn explain(app: &App, request: &CallRequest, wanted: bool, output: Output) -> Option<Judged> {
-    if !wanted {
+async fn explain(app: &App, request: &CallRequest, is_enabled: bool, output: Output) -> Option<Judged> {
+    if !is_enabled {
         return None;
     }
     let judged = app.room.explain(request.clone()).await.ok().map(|explanation| Judged::of(&explanation))?;
     if !output.is_json() {
-        judged.tell(output);
+        judged.print(output);
     }
     Some(judged)
 }
@@ -245,15 +253,15 @@ pub(super) fn read_stdin() -> std::io::Result<String> {
     Ok(text)
 }
 
-/// The hand on the running call: the first signal stops it, the second one the process.
-struct Hand {
+/// Runs calls with progress. The first signal cancels the call, the second one ends the process.
+struct CallRunner {
     stop: CancellationToken,
     interrupts: Interrupts,
     output: Output,
 }
 
-impl Hand {
-    fn take(output: Output) -> std::io::Result<Self> {
+impl CallRunner {
+    fn new(output: Output) -> std::io::Result<Self> {
         let stop = CancellationToken::new();
         let cancelled = stop.clone();
         let interrupts = Interrupts::watch(move || cancelled.cancel())?;
@@ -289,14 +297,14 @@ impl Hand {
         request
     }
 
-    /// What is left is to print: whoever is in a hurry need not wait for a reader, nor for the database.
-    fn put_down(&self) {
+    /// Lets the next signal end the process: only printing and closing are left.
+    fn end_on_next_signal(&self) {
         self.output.end_progress();
         self.interrupts.end_on_next();
     }
 }
 
-/// Runs it. If its arguments were edited, the call that took its place is the one to run.
+/// Resumes a call. If its arguments were edited, resumes the call that replaced it.
 pub(super) async fn resume(
     app: &App,
     mut request: ResumeRequest,
@@ -306,7 +314,7 @@ pub(super) async fn resume(
         match app.room.resume(request.clone()).await {
             Ok(report) => return Ok(report),
             Err(ResumeError::Replaced { of, by }) => {
-                output.talk(format_args!("the arguments of {of} were edited; {by} takes its place"));
+                output.talk(format_args!("The arguments of {of} were edited; replaced by {by}"));
                 request.call = by;
             }
             Err(error @ ResumeError::NotFound(_)) => {

@@ -1,4 +1,4 @@
-//! What is seen of a run while it goes on.
+//! Displays a run as it happens.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -6,30 +6,29 @@ use toolroom::agent::StatusLine;
 use toolroom::conversation::{NumberedEvent, RunEvent};
 use toolroom::redact::Stream;
 
-use super::card::Card;
+use super::card::CallCard;
 use super::markdown::Markdown;
 use crate::cli::console::output::{DIM, Output, can_erase, harmless, one_line, visible};
 use crate::cli::console::redaction;
 use crate::documents::offer_told;
 
-/// Who watches a run.
+/// How a run is displayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) enum Look {
-    /// A person at a terminal with colours.
+pub(in crate::cli) enum DisplayMode {
+    /// Terminal with colors.
     Styled,
-    /// A person at a terminal without; nothing moves.
+    /// Terminal without colors and animation.
     Plain,
-    /// A file or a pipe gets the answer alone, and later.
+    /// File or pipe: only the answer, at the end.
     Answer,
-    /// A program gets every event as a line.
+    /// One JSON event per line.
     Events,
-    /// A program gets one document, later.
+    /// One JSON document, at the end.
     Document,
 }
 
-impl Look {
-    /// What standard output and the flags ask for.
-    pub(in crate::cli) fn of(json: bool, events: bool, plain: bool) -> Self {
+impl DisplayMode {
+    pub(in crate::cli) fn new(json: bool, events: bool, plain: bool) -> Self {
         let choice = anstream::AutoStream::choice(&io::stdout());
         match (events, json, io::stdout().is_terminal()) {
             (true, ..) => Self::Events,
@@ -40,73 +39,74 @@ impl Look {
         }
     }
 
-    /// Whether a person reads along.
-    pub(in crate::cli) const fn is_read_along(self) -> bool {
+    /// Whether the answer is displayed as it arrives.
+    pub(in crate::cli) const fn is_live(self) -> bool {
         matches!(self, Self::Styled | Self::Plain)
     }
 }
 
 const FRAMES: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
-/// A line that a narrow screen would break could not be taken back.
+/// A wrapped status line could not be erased.
 const STATUS_CHARS: usize = 72;
 
-pub(super) struct Canvas {
-    look: Look,
+pub(super) struct RunDisplay {
+    mode: DisplayMode,
     output: Output,
     status: StatusLine,
-    /// Whether the status is shown: never where it would be in the way of text, or move before people who do not want that.
-    is_lively: bool,
+    /// Whether the animated status line is shown.
+    is_animated: bool,
     frame: usize,
-    words: Words,
-    cards: Vec<Card>,
-    /// The model that is asked first.
-    first: Option<String>,
-    /// Whether anything of the present answer was shown.
+    answer: AnswerWriter,
+    cards: Vec<CallCard>,
+    /// The model that was asked first.
+    first_model: Option<String>,
+    /// Whether part of the current answer was shown.
     has_shown: bool,
-    /// Nobody reads any more.
-    broken: Option<anyhow::Error>,
+    /// Why output failed, for example a closed pipe.
+    failure: Option<anyhow::Error>,
 }
 
-/// The answer as it is put on standard output.
-struct Words {
+/// Writes the answer to standard output.
+struct AnswerWriter {
     secrets: Option<Stream>,
     markdown: Option<Markdown>,
     /// Whether the cursor is in the middle of a line.
     is_open: bool,
 }
 
-impl Canvas {
-    pub(super) fn new(look: Look, is_plain: bool, output: Output) -> Self {
-        let markdown = (look == Look::Styled).then(Markdown::default);
-        let is_lively = !is_plain && !matches!(look, Look::Events | Look::Document) && can_erase();
+impl RunDisplay {
+    pub(super) fn new(mode: DisplayMode, is_plain: bool, output: Output) -> Self {
+        let markdown = (mode == DisplayMode::Styled).then(Markdown::default);
+        let is_animated =
+            !is_plain && !matches!(mode, DisplayMode::Events | DisplayMode::Document) && can_erase();
         Self {
-            look,
+            mode,
             output,
             status: StatusLine::default(),
-            is_lively,
+            is_animated,
             frame: 0,
-            words: Words { secrets: None, markdown, is_open: false },
+            answer: AnswerWriter { secrets: None, markdown, is_open: false },
             cards: Vec::new(),
-            first: None,
+            first_model: None,
             has_shown: false,
-            broken: None,
+            failure: None,
         }
     }
 
-    /// Whether time passing changes what is seen.
-    pub(super) fn is_lively(&self) -> bool {
-        self.is_lively
+    /// Whether the display needs `tick`.
+    pub(super) fn is_animated(&self) -> bool {
+        self.is_animated
     }
 
-    /// Time has passed.
+    /// Advances the animation.
     pub(super) fn tick(&mut self) {
         self.frame = self.frame.wrapping_add(1);
         self.show_status();
     }
 
     fn show_status(&self) {
-        if !self.is_lively || self.words.is_open {
+        if !self.is_animated || self.answer.is_open {
             return;
         }
         if let Some(line) = self.status.line() {
@@ -115,59 +115,61 @@ impl Canvas {
         }
     }
 
-    /// Takes in what happened.
-    pub(super) fn take(&mut self, told: &NumberedEvent) {
-        if self.broken.is_some() {
+    /// Displays an event.
+    pub(super) fn push(&mut self, event: &NumberedEvent) {
+        if self.failure.is_some() {
             return;
         }
-        let shown = match self.look {
-            Look::Events => self.output.line_of_json(told),
-            Look::Document => Ok(()),
-            Look::Styled | Look::Plain | Look::Answer => self.show(&told.event).map_err(Into::into),
+        let shown = match self.mode {
+            DisplayMode::Events => self.output.line_of_json(event),
+            DisplayMode::Document => Ok(()),
+            DisplayMode::Styled | DisplayMode::Plain | DisplayMode::Answer => {
+                self.show(&event.event).map_err(Into::into)
+            }
         };
-        self.broken = shown.err();
+        self.failure = shown.err();
     }
 
     fn show(&mut self, event: &RunEvent) -> io::Result<()> {
-        self.status.take(event);
+        self.status.update(event);
         match event {
             RunEvent::Asking { model, .. } => {
-                self.first.get_or_insert_with(|| model.to_string());
+                self.first_model.get_or_insert_with(|| model.to_string());
                 self.has_shown = false;
             }
-            RunEvent::Text { text } if self.look.is_read_along() => {
+            RunEvent::Text { text } if self.mode.is_live() => {
                 self.has_shown = true;
                 self.clear_status();
-                return self.words.write(text);
+                return self.answer.write(text);
             }
             RunEvent::Void { reason, next, .. } => {
-                let what = if self.has_shown { "the answer broke off" } else { "no answer" };
-                let then = next.as_deref().map_or("asking again".to_owned(), |next| format!("asking {next}"));
+                let what = if self.has_shown { "answer interrupted" } else { "no answer" };
+                let then = next.as_deref().map_or("retrying".to_owned(), |next| format!("trying {next}"));
                 self.say(&format!("{what}: {reason}; {then}"))?;
                 self.has_shown = false;
             }
-            RunEvent::Answered { text, .. } if self.look.is_read_along() => {
+            RunEvent::Answered { text, .. } if self.mode.is_live() => {
                 if !self.has_shown && !text.trim().is_empty() {
                     self.clear_status();
-                    self.words.write(text)?;
+                    self.answer.write(text)?;
                 }
                 self.clear_status();
-                self.words.end()?;
+                self.answer.end()?;
             }
-            RunEvent::CallBegan(notice) => self.cards.push(Card::begun(notice)),
+            RunEvent::CallBegan(notice) => self.cards.push(CallCard::begun(notice)),
             RunEvent::CallEnded { offers, .. } => {
                 self.fold(event)?;
-                let told = if self.look.is_read_along() { offers.as_slice() } else { &[] };
-                for offer in told {
+                let shown = if self.mode.is_live() { offers.as_slice() } else { &[] };
+                for offer in shown {
                     self.say(&offer_told(offer))?;
                 }
             }
             RunEvent::Asks { .. } | RunEvent::Handed { .. } => self.fold(event)?,
-            RunEvent::Guarded { reason, .. } => self.say(&format!("no more tools: {reason}"))?,
+            RunEvent::Guarded { reason, .. } => self.say(&format!("tools stopped: {reason}"))?,
             RunEvent::Warned { reason, .. } => self.say(reason)?,
             RunEvent::Compacted { before, after, summarised } => {
                 let how = if *summarised { "summarised" } else { "left out" };
-                self.say(&format!("older parts of the conversation were {how}: {before} → {after} tokens"))?;
+                self.say(&format!("older messages {how}: {before} → {after} tokens"))?;
             }
             RunEvent::Done { .. } => {}
             RunEvent::Started { .. }
@@ -184,56 +186,55 @@ impl Canvas {
         Ok(())
     }
 
-    /// Puts the card of a call that has ended on the screen.
+    /// Prints the card of a finished call.
     fn fold(&mut self, event: &RunEvent) -> io::Result<()> {
-        let Some(place) = self.cards.iter_mut().position(|card| card.take(event)) else { return Ok(()) };
-        let card = self.cards.remove(place);
-        // Who waits to be asked is seen in the question.
+        let Some(index) = self.cards.iter_mut().position(|card| card.apply(event)) else { return Ok(()) };
+        let card = self.cards.remove(index);
+        // A parked call is shown by its approval prompt.
         if !matches!(event, RunEvent::Asks { .. }) && io::stderr().is_terminal() {
             self.clear_status();
-            self.words.end()?;
+            self.answer.end()?;
             self.output.talk(card.line());
         }
         Ok(())
     }
 
-    /// Says something of ours between what others say.
+    /// Prints a notice between parts of the answer.
     fn say(&mut self, text: &str) -> io::Result<()> {
         self.clear_status();
-        self.words.end()?;
+        self.answer.end()?;
         self.output.talk(format_args!("{DIM}{}{DIM:#}", visible(&text.replace('\n', " "))));
         Ok(())
     }
 
     fn clear_status(&self) {
-        if self.is_lively && !self.words.is_open {
+        if self.is_animated && !self.answer.is_open {
             self.output.end_progress();
         }
     }
 
-    /// Nothing follows. Says who was asked first, and whether everything could be shown.
-    pub(super) fn end(mut self) -> Painted {
+    /// Ends the display.
+    pub(super) fn end(mut self) -> DisplayResult {
         self.clear_status();
-        let ended = self.words.end().map_err(anyhow::Error::from);
-        Painted { first: self.first, broken: self.broken.or(ended.err()) }
+        let ended = self.answer.end().map_err(anyhow::Error::from);
+        DisplayResult { first_model: self.first_model, failure: self.failure.or(ended.err()) }
     }
 }
 
-/// What is left of a canvas.
-pub(super) struct Painted {
+pub(super) struct DisplayResult {
     /// The model that was asked first.
-    pub(super) first: Option<String>,
-    /// Why not everything was shown.
-    pub(super) broken: Option<anyhow::Error>,
+    pub(super) first_model: Option<String>,
+    /// Why output failed.
+    pub(super) failure: Option<anyhow::Error>,
 }
 
-impl Words {
+impl AnswerWriter {
     fn write(&mut self, text: &str) -> io::Result<()> {
         let safe = self.secrets.get_or_insert_with(redaction::stream).push(text);
         self.put(&safe)
     }
 
-    /// Ends the line, if one was begun.
+    /// Flushes the answer and ends its line.
     fn end(&mut self) -> io::Result<()> {
         let rest = self.secrets.take().map(Stream::finish).unwrap_or_default();
         self.put(&rest)?;

@@ -1,4 +1,4 @@
-//! A tool that was called, in one line, or unfolded.
+//! A call in a chat, as one line or in detail.
 
 use anstyle::Style;
 use serde_json::Value;
@@ -8,76 +8,77 @@ use crate::cli::console::output::{BOLD, DIM, GREEN, RED, YELLOW, one_line, visib
 use crate::cli::console::time::elapsed;
 use toolroom::schema::plain;
 
-/// Room for arguments beside the rest of the line.
+/// Column width of arguments.
 const ARGUMENT_CHARS: usize = 48;
 
-/// What is longer is found in the log.
+/// Longer results are in the log.
 const RESULT_CHARS: usize = 4_000;
 
-/// A call, and what came of it.
+/// A call and its result.
 #[derive(Debug, Clone)]
-pub(in crate::cli) struct Card {
+pub(in crate::cli) struct CallCard {
     notice: CallNotice,
-    end: Option<End>,
+    end: Option<CardEnd>,
 }
 
 #[derive(Debug, Clone)]
-struct End {
+struct CardEnd {
     outcome: String,
     result: String,
     duration_us: u64,
 }
 
-impl Card {
+impl CallCard {
     pub(super) fn begun(notice: &CallNotice) -> Self {
         Self { notice: notice.clone(), end: None }
     }
 
-    /// Takes in the event that ends it; says whether this was one.
-    pub(super) fn take(&mut self, event: &RunEvent) -> bool {
+    /// Applies the event that ends the call; returns whether it did.
+    pub(super) fn apply(&mut self, event: &RunEvent) -> bool {
         match event {
             RunEvent::CallEnded { id, outcome, result, duration_us, .. } if *id == self.notice.id => {
                 let (outcome, result) = (outcome.clone(), plain(result));
-                self.end = Some(End { outcome, result, duration_us: *duration_us });
+                self.end = Some(CardEnd { outcome, result, duration_us: *duration_us });
                 true
             }
             RunEvent::Asks { id, .. } | RunEvent::Handed { id, .. } if *id == self.notice.id => {
-                self.end = Some(End { outcome: "pending".to_owned(), result: String::new(), duration_us: 0 });
+                self.end =
+                    Some(CardEnd { outcome: "pending".to_owned(), result: String::new(), duration_us: 0 });
                 true
             }
             _ => false,
         }
     }
 
-    /// All calls of a run, as its events tell them.
+    /// All calls of a run.
     pub(in crate::cli) fn all(events: &[NumberedEvent]) -> Vec<Self> {
         let mut cards: Vec<Self> = Vec::new();
         for NumberedEvent { event, .. } in events {
             match event {
                 RunEvent::CallBegan(notice) => {
-                    // After somebody was asked, a call begins once more.
+                    // A call begins again after its approval.
                     cards.retain(|card| card.notice.id != notice.id);
                     cards.push(Self::begun(notice));
                 }
-                event => drop(cards.iter_mut().any(|card| card.take(event))),
+                event => drop(cards.iter_mut().any(|card| card.apply(event))),
             }
         }
         cards
     }
 
-    /// One line: how it stands, the tool, its arguments, how long it took and how much came back.
+    /// One line: state, tool, arguments, duration and size of the result.
     pub(in crate::cli) fn line(&self) -> String {
         let (dot, end) = match &self.end {
-            None => (YELLOW, "not ended".to_owned()),
-            Some(end) => (style_of(&end.outcome), end.told()),
+            None => (YELLOW, "running".to_owned()),
+            Some(end) => (style_of(&end.outcome), end.summary()),
         };
         let title = one_line(&self.notice.title, ARGUMENT_CHARS);
-        let arguments = one_line(&in_short(&self.notice.arguments), ARGUMENT_CHARS);
+        let arguments = one_line(&argument_pairs(&self.notice.arguments), ARGUMENT_CHARS);
         format!("{dot}●{dot:#} {BOLD}{title}{BOLD:#}  {arguments}  {DIM}{end}{DIM:#}")
     }
 
-    /// The line, the arguments and the result.
-    pub(in crate::cli) fn unfolded(&self) -> String {
+    /// The line with arguments and result below.
+    pub(in crate::cli) fn details(&self) -> String {
         let arguments = serde_json::to_string_pretty(&self.notice.arguments).unwrap_or_default();
         let result = self.end.as_ref().map(|end| end.result.as_str()).unwrap_or_default();
         let shown: String = result.chars().take(RESULT_CHARS).collect();
@@ -88,11 +89,11 @@ impl Card {
     }
 }
 
-impl End {
-    fn told(&self) -> String {
+impl CardEnd {
+    fn summary(&self) -> String {
         match self.outcome.as_str() {
             "done" => format!("{} · {}", elapsed(self.duration_us), size(self.result.len())),
-            "pending" => "waits for an answer".to_owned(),
+            "pending" => "waiting for approval".to_owned(),
             outcome => format!("{outcome} · {}", elapsed(self.duration_us)),
         }
     }
@@ -107,7 +108,7 @@ fn style_of(outcome: &str) -> Style {
 }
 
 /// `key=value`, one after the other.
-fn in_short(arguments: &Value) -> String {
+fn argument_pairs(arguments: &Value) -> String {
     match arguments {
         Value::Object(arguments) => {
             let pairs = arguments.iter().map(|(name, value)| format!("{name}={}", plain(value)));
@@ -117,7 +118,7 @@ fn in_short(arguments: &Value) -> String {
     }
 }
 
-/// Rows of somebody else's, none of which begins like ours.
+/// Indents untrusted rows, so that none looks like a card.
 fn indented(text: &str) -> String {
     visible(text).replace('\n', &format!("\n{}", " ".repeat(12)))
 }
@@ -148,7 +149,7 @@ mod tests {
             title: "Calculator\u{1b}[2J".to_owned(),
             arguments: Arc::new(json!({"expression": "17*23"})),
         };
-        let mut card = Card::begun(&notice);
+        let mut card = CallCard::begun(&notice);
         let ended = RunEvent::CallEnded {
             id,
             call: CallId::new("call_1"),
@@ -159,23 +160,23 @@ mod tests {
             offers: Vec::new(),
             duration_us: 2_500,
         };
-        assert!(card.take(&ended));
+        assert!(card.apply(&ended));
         let strip = |text: String| anstream::adapter::strip_str(&text).to_string();
-        (strip(card.line()), strip(card.unfolded()))
+        (strip(card.line()), strip(card.details()))
     }
 
     #[test]
-    fn a_card_is_one_line_until_it_is_unfolded() {
-        let (line, unfolded) = shown("done", json!(391));
+    fn a_card_is_one_line_with_details_on_demand() {
+        let (line, details) = shown("done", json!(391));
         assert_eq!(line, "● Calculator\\u{1b}[2J  expression=17*23  2 ms · 3 B");
-        assert!(unfolded.ends_with("  result    391"), "{unfolded}");
-        assert!(unfolded.contains("\"expression\": \"17*23\""), "{unfolded}");
+        assert!(details.ends_with("  result    391"), "{details}");
+        assert!(details.contains("\"expression\": \"17*23\""), "{details}");
     }
 
     #[test]
-    fn a_result_cannot_look_like_a_line_of_ours() {
-        let (line, unfolded) = shown("failed", json!("one\n● Calculator  done\u{1b}[1A"));
+    fn a_result_cannot_imitate_a_card() {
+        let (line, details) = shown("failed", json!("one\n● Calculator  done\u{1b}[1A"));
         assert!(line.ends_with("failed · 2 ms"), "{line}");
-        assert!(unfolded.contains("\n            ● Calculator  done\\u{1b}[1A"), "{unfolded}");
+        assert!(details.contains("\n            ● Calculator  done\\u{1b}[1A"), "{details}");
     }
 }

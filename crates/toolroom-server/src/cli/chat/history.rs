@@ -1,5 +1,4 @@
-//! What was said before, for the arrow keys: one JSON text a line, oldest first. Secrets are hidden before anything is
-//! written.
+//! Message history for the arrow keys: one JSON string per line, oldest first. Secrets are redacted before writing.
 
 use std::sync::Arc;
 
@@ -9,13 +8,13 @@ use toolroom_host::text_file;
 
 use crate::app::CHAT_HISTORY;
 
-/// More nobody looks for.
+/// Older messages are dropped.
 const MAX_TEXTS: usize = 500;
 
-/// What is longer was pasted, and is not brought back.
+/// Longer messages were pasted and are not stored.
 const MAX_TEXT_BYTES: usize = 8 * 1024;
 
-/// All of them at their longest, with room for escapes.
+/// The largest file with `MAX_TEXTS` messages, including escapes.
 const MAX_FILE_BYTES: usize = 16 * 1024 * 1024;
 
 pub(super) struct History {
@@ -28,7 +27,7 @@ impl History {
         Self { folders, redactor }
     }
 
-    /// What was said, oldest first. What cannot be read is not worth a conversation.
+    /// Messages, oldest first. An unreadable file counts as empty.
     pub(super) fn read(&self) -> Vec<String> {
         let text = text_file::read_bounded(&self.folders.data.join(CHAT_HISTORY), MAX_FILE_BYTES);
         let text = text.ok().flatten().unwrap_or_default();
@@ -37,23 +36,23 @@ impl History {
         all.into_iter().skip(surplus).collect()
     }
 
-    /// Adds what was said. Others may have said something meanwhile, so the file is read again.
-    pub(super) fn add(&self, said: &str) {
-        if said.len() > MAX_TEXT_BYTES {
+    /// Adds a message. Reads the file again, because another chat may have changed it.
+    pub(super) fn add(&self, message: &str) {
+        if message.len() > MAX_TEXT_BYTES {
             return;
         }
-        let said = self.redactor.redact_text(said).into_owned();
+        let message = self.redactor.redact_text(message).into_owned();
         let mut all = self.read();
-        if all.last() == Some(&said) {
+        if all.last() == Some(&message) {
             return;
         }
-        all.push(said);
+        all.push(message);
         let surplus = all.len().saturating_sub(MAX_TEXTS);
         let lines = all.iter().skip(surplus).filter_map(|text| serde_json::to_string(text).ok());
         let text = lines.map(|line| line + "\n").collect::<String>();
         let written = self.folders.private_file(CHAT_HISTORY).map_err(anyhow::Error::from);
         if let Err(error) = written.and_then(|path| Ok(text_file::replace(&path, &text)?)) {
-            tracing::warn!("what was said is not remembered for the arrow keys: {error:#}");
+            tracing::warn!("the message is not stored in the history: {error:#}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The hand on what is going on: Ctrl-C stops the run, and the conversation stays.
+//! Ctrl-C cancels the current run and keeps the chat open.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use toolroom::call::CancellationToken;
 use toolroom_host::interrupt::Interrupts;
 
-/// Hears signals and stops what is going on then.
-pub(in crate::cli) struct Hand {
+/// Cancels the current run on a signal.
+pub(in crate::cli) struct RunInterrupt {
     current: Arc<Mutex<CancellationToken>>,
     interrupts: Interrupts,
 }
 
-impl Hand {
-    pub(in crate::cli) fn take() -> io::Result<Self> {
+impl RunInterrupt {
+    pub(in crate::cli) fn install() -> io::Result<Self> {
         let current = Arc::new(Mutex::new(CancellationToken::new()));
         let stopped = Arc::clone(&current);
         let interrupts = Interrupts::watch(move || {
@@ -22,11 +22,11 @@ impl Hand {
         Ok(Self { current, interrupts })
     }
 
-    /// Begins something that the next signal stops.
-    pub(super) fn begin(&self) -> CancellationToken {
+    /// A token for the next run, cancelled by the next signal.
+    pub(super) fn next_token(&self) -> CancellationToken {
         let fresh = CancellationToken::new();
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        // A signal to end between two runs is not forgotten.
+        // A termination signal between two runs counts for the next one.
         if self.interrupts.is_end_requested() {
             fresh.cancel();
         } else {
@@ -36,13 +36,13 @@ impl Hand {
         fresh
     }
 
-    /// Whether somebody else than the person at the keyboard wants the process to end.
-    pub(super) fn is_told_to_end(&self) -> bool {
+    /// Whether the process received a termination signal.
+    pub(super) fn is_end_requested(&self) -> bool {
         self.interrupts.is_end_requested()
     }
 
-    /// What is left is to print: one more signal ends the process.
-    pub(in crate::cli) fn put_down(&self) {
+    /// Lets the next signal end the process: only printing is left.
+    pub(in crate::cli) fn end_on_next_signal(&self) {
         self.interrupts.end_on_next();
     }
 }

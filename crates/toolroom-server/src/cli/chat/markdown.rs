@@ -1,12 +1,12 @@
-//! A model's Markdown as it arrives, for people at a terminal.
+//! Renders streamed Markdown for a terminal.
 //!
-//! Every character is shown as soon as it is clear what it is, so nothing is held back but marks. The only sequences
-//! that come out are the styles put in here: what a terminal would obey in the text itself is spelled out.
+//! Every character is printed as soon as its meaning is known; only marks are pending back. The only escape sequences in
+//! the output are the styles added here: control characters in the text are escaped.
 
 use anstyle::{AnsiColor, Style};
 use toolroom::characters::is_terminal_control;
 
-use super::line_start::{Beginning, Fence, MAX_MARK, beginning, closes, could_close, is_fence, is_rule};
+use super::line_start::{Fence, LineStart, MAX_MARK, closes, could_close, is_fence, is_rule, line_start};
 use crate::cli::console::output::{BOLD, DIM};
 
 const CODE: Style = AnsiColor::Cyan.on_default();
@@ -16,43 +16,43 @@ const QUOTED: Style = Style::new().italic();
 
 const RULE: &str = "────────────────────";
 
-/// Turns pieces of Markdown into pieces of styled text.
+/// Turns chunks of Markdown into chunks of styled text.
 #[derive(Debug, Default)]
 pub(super) struct Markdown {
     shown: String,
-    /// The style that is on.
+    /// The active style.
     applied: Style,
-    place: Place,
-    /// What the whole line is.
+    state: LineState,
+    /// Style of the current line.
     block: Style,
     bold: bool,
     italic: bool,
-    /// The length of the mark a code span began with.
+    /// Length of the mark that opened the code span.
     code: Option<usize>,
     fence: Option<Fence>,
-    /// Marks of one kind that may mean something.
-    held: String,
+    /// A run of marks whose meaning is not known yet.
+    pending: String,
     escaped: bool,
     last: Option<char>,
 }
 
 #[derive(Debug)]
-enum Place {
-    /// At the beginning of a line, of which this was read.
+enum LineState {
+    /// The start of a line, not classified yet.
     Start(String),
     Within,
-    /// Behind the mark of a fence, where its language stands.
+    /// After the mark of a fence: its language.
     Language(String),
 }
 
-impl Default for Place {
+impl Default for LineState {
     fn default() -> Self {
         Self::Start(String::new())
     }
 }
 
 impl Markdown {
-    /// Takes the next piece and gives what can be shown.
+    /// Takes the next chunk and returns what can be printed.
     pub(super) fn push(&mut self, text: &str) -> String {
         for c in text.chars() {
             self.take(c);
@@ -60,12 +60,12 @@ impl Markdown {
         std::mem::take(&mut self.shown)
     }
 
-    /// Gives what was held back; what follows begins anew.
+    /// Returns the rest and starts over.
     pub(super) fn end(&mut self) -> String {
-        match std::mem::take(&mut self.place) {
-            Place::Start(begun) if !begun.is_empty() => self.line_of(&begun),
-            Place::Start(_) | Place::Language(_) => {}
-            Place::Within => self.settle_marks(None),
+        match std::mem::take(&mut self.state) {
+            LineState::Start(start) if !start.is_empty() => self.short_line(&start),
+            LineState::Start(_) | LineState::Language(_) => {}
+            LineState::Within => self.settle_marks(None),
         }
         self.style(Style::new());
         let shown = std::mem::take(&mut self.shown);
@@ -74,74 +74,74 @@ impl Markdown {
     }
 
     fn take(&mut self, c: char) {
-        match &mut self.place {
-            Place::Start(begun) if c != '\n' => {
-                begun.push(c);
-                let begun = begun.clone();
-                self.begin(&begun);
+        match &mut self.state {
+            LineState::Start(start) if c != '\n' => {
+                start.push(c);
+                let start = start.clone();
+                self.start_line(&start);
             }
-            Place::Start(begun) => {
-                let begun = std::mem::take(begun);
+            LineState::Start(start) => {
+                let start = std::mem::take(start);
                 let was_code = self.fence.is_some();
-                self.line_of(&begun);
-                // A fence is a mark, and no line of the text.
+                self.short_line(&start);
+                // The line of a fence is not printed.
                 if was_code == self.fence.is_some() {
                     self.end_line();
                 }
             }
-            Place::Language(language) if c == '\n' => {
+            LineState::Language(language) if c == '\n' => {
                 let language = std::mem::take(language);
                 if !language.trim().is_empty() {
                     self.style(DIM);
                     self.write(language.trim());
                     self.end_line();
                 }
-                self.place = Place::default();
+                self.state = LineState::default();
             }
-            Place::Language(language) => {
+            LineState::Language(language) => {
                 if language.len() < MAX_MARK {
                     language.push(c);
                 }
             }
-            Place::Within if c == '\n' => {
+            LineState::Within if c == '\n' => {
                 self.settle_marks(None);
                 self.end_line();
             }
-            Place::Within => self.inline(c),
+            LineState::Within => self.inline(c),
         }
     }
 
-    /// Decides what a line is, once that can be told.
-    fn begin(&mut self, begun: &str) {
+    /// Classifies the line once its start is complete.
+    fn start_line(&mut self, start: &str) {
         if let Some(fence) = self.fence {
-            if !could_close(begun, fence) {
-                self.place = Place::Within;
-                self.inline_all(begun);
+            if !could_close(start, fence) {
+                self.state = LineState::Within;
+                self.inline_all(start);
             }
             return;
         }
-        let beginning = beginning(begun);
-        if matches!(beginning, Beginning::Unclear) {
+        let line_start = line_start(start);
+        if matches!(line_start, LineStart::Incomplete) {
             return;
         }
-        self.place = Place::Within;
-        if !matches!(beginning, Beginning::Plain) {
-            self.forget_marks();
+        self.state = LineState::Within;
+        if !matches!(line_start, LineStart::Plain) {
+            self.reset_marks();
         }
-        let last = begun.chars().next_back().map(String::from).unwrap_or_default();
-        match beginning {
-            Beginning::Unclear => {}
-            Beginning::Plain => self.inline_all(begun),
-            Beginning::Heading { level } => {
+        let last = start.chars().next_back().map(String::from).unwrap_or_default();
+        match line_start {
+            LineStart::Incomplete => {}
+            LineStart::Plain => self.inline_all(start),
+            LineStart::Heading { level } => {
                 self.block = if level == 1 { TITLE } else { HEADING };
                 self.inline_all(&last);
             }
-            Beginning::Item { indent } => {
+            LineStart::Item { indent } => {
                 self.write(&" ".repeat(indent));
                 self.write("• ");
                 self.inline_all(&last);
             }
-            Beginning::Quote => {
+            LineStart::Quote => {
                 self.style(DIM);
                 self.write("│ ");
                 self.block = QUOTED;
@@ -149,16 +149,16 @@ impl Markdown {
                     self.inline_all(&last);
                 }
             }
-            Beginning::Fence(fence) => {
+            LineStart::Fence(fence) => {
                 self.fence = Some(fence);
-                self.place = Place::Language(last);
+                self.state = LineState::Language(last);
             }
         }
     }
 
-    /// A line that ended before it was clear what it is.
-    fn line_of(&mut self, begun: &str) {
-        let line = begun.trim();
+    /// Handles a line that ended before it was classified.
+    fn short_line(&mut self, start: &str) {
+        let line = start.trim();
         if self.fence.is_some_and(|fence| closes(line, fence)) {
             self.fence = None;
         } else if self.fence.is_none() && is_fence(line).is_some() {
@@ -168,9 +168,9 @@ impl Markdown {
             self.write(RULE);
         } else {
             if line.is_empty() {
-                self.forget_marks();
+                self.reset_marks();
             }
-            self.inline_all(begun);
+            self.inline_all(start);
             self.settle_marks(None);
         }
     }
@@ -178,7 +178,7 @@ impl Markdown {
     fn end_line(&mut self) {
         self.style(Style::new());
         self.shown.push('\n');
-        self.place = Place::default();
+        self.state = LineState::default();
         self.block = Style::new();
         self.last = None;
     }
@@ -199,25 +199,25 @@ impl Markdown {
             }
             return self.emit(c);
         }
-        if self.held.starts_with(c) && self.held.len() < MAX_MARK {
-            self.held.push(c);
+        if self.pending.starts_with(c) && self.pending.len() < MAX_MARK {
+            self.pending.push(c);
             return;
         }
         self.settle_marks(Some(c));
         match c {
-            '`' => self.held.push(c),
-            '*' | '_' if self.code.is_none() => self.held.push(c),
+            '`' => self.pending.push(c),
+            '*' | '_' if self.code.is_none() => self.pending.push(c),
             '\\' if self.code.is_none() => self.escaped = true,
             c => self.emit(c),
         }
     }
 
-    /// Finds out what the held marks mean, now that it is known what follows.
+    /// Interprets the pending marks, given the next character.
     fn settle_marks(&mut self, next: Option<char>) {
         if std::mem::take(&mut self.escaped) {
             self.emit('\\');
         }
-        let marks = std::mem::take(&mut self.held);
+        let marks = std::mem::take(&mut self.pending);
         let length = marks.len();
         match (marks.chars().next(), self.code) {
             (None, _) => {}
@@ -231,7 +231,7 @@ impl Markdown {
         }
     }
 
-    /// Whether marks of emphasis can open or close here. `2 * 3` and `snake_case` are neither.
+    /// Whether emphasis can open or close here: not in `2 * 3` or `snake_case`.
     fn may_mark(&self, mark: char, length: usize, next: Option<char>) -> bool {
         let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         let is_space = |c: Option<char>| c.is_none_or(char::is_whitespace);
@@ -240,7 +240,7 @@ impl Markdown {
         !inside && if is_open { !is_space(self.last) } else { !is_space(next) }
     }
 
-    fn forget_marks(&mut self) {
+    fn reset_marks(&mut self) {
         (self.bold, self.italic, self.code) = (false, false, None);
     }
 

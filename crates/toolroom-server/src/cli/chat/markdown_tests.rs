@@ -30,7 +30,7 @@ fn marks_become_styles() {
 }
 
 #[test]
-fn what_is_no_mark_stays_what_it_is() {
+fn text_without_marks_stays_unchanged() {
     for text in [
         "2 * 3 * 4 = 24",
         "snake_case_name",
@@ -62,7 +62,7 @@ fn blocks_are_shown_as_blocks() {
 }
 
 #[test]
-fn a_terminal_obeys_nothing_that_a_model_says() {
+fn control_characters_are_escaped() {
     let hostile = "\u{1b}[2J\u{1b}]8;;http://evil\u{7}link\u{1b}]52;c;AAAA\u{7}\u{9b}31m\u{202e}\r\u{8}";
     for text in
         [hostile.to_owned(), format!("```\n{hostile}\n```"), format!("# {hostile}"), format!("`{hostile}`")]
@@ -75,7 +75,7 @@ fn a_terminal_obeys_nothing_that_a_model_says() {
 }
 
 #[test]
-fn an_endless_line_is_shown_as_it_comes() {
+fn an_endless_line_is_printed_as_it_arrives() {
     let mut markdown = Markdown::default();
     for _ in 0..1_000 {
         assert_eq!(markdown.push(&"x".repeat(1_000)).len(), 1_000);
@@ -91,7 +91,7 @@ proptest! {
     #![proptest_config(cases(256))]
 
     #[test]
-    fn however_it_is_cut_it_looks_the_same(
+    fn chunking_does_not_change_the_output(
         parts in collection::vec(
             prop_oneof!["[a-z *_`#>|\\\\-]{0,12}", "[\n]{1,2}", "(```|~~~|\\*\\*|- |# |> |1\\. )"], 0..20,
         ).prop_map(|parts| parts.concat()),
@@ -108,7 +108,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_obeyed_whatever_is_said(text in any::<String>()) {
+    fn no_input_leaves_control_characters(text in any::<String>()) {
         let shown = plain(&text);
         prop_assert!(!shown.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')));
     }

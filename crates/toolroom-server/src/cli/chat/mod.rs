@@ -1,4 +1,4 @@
-//! `toolroom chat`: a message and its answer, or a conversation at the terminal.
+//! `toolroom chat`: one message, or an interactive chat.
 
 mod canvas;
 mod card;
@@ -13,16 +13,16 @@ mod session;
 mod slash_command;
 mod turn;
 
-pub(super) use canvas::Look;
-pub(super) use card::Card;
-pub(super) use interrupt::Hand;
+pub(super) use canvas::DisplayMode;
+pub(super) use card::CallCard;
+pub(super) use interrupt::RunInterrupt;
 pub(super) use turn::{Turn, exit_of};
 
 use std::path::PathBuf;
 
 use clap::Args;
-use message::{is_unread, message, words};
-use report::{Document, remedy};
+use message::{ignores_stdin, message, message_text};
+use report::{ChatOutput, remedy};
 use session::Session;
 use toolroom::agent::RunReport;
 use toolroom::conversation::{ConversationId, RunState};
@@ -30,73 +30,70 @@ use toolroom::scope::Scope;
 use toolroom_host::terminal::Terminal;
 use toolroom_models::vendor::ModelName;
 
-use super::approvals::resolve::Beforehand;
+use super::approvals::resolve::ApprovalMode;
 use super::call::arguments::context;
 use super::console::exit::{Exit, Missing, Usage, is_broken_pipe};
 use super::console::output::{Output, harmless};
-use super::conversations;
-use super::conversations::newest;
+use super::conversations::{self, newest};
 use crate::agents::{self, Choice, OpenAgentError, Opened};
 use crate::app::App;
 
 const EXAMPLES: &str = "\
 Examples:
-  toolroom chat                                    talk; /help says more
-  toolroom chat 'what is 17*23?'                   one answer
-  git diff | toolroom chat 'what changes here?' -  the dash adds what is piped
-  git log -5 | toolroom chat                       what is piped is the message
-  toolroom chat --continue 'and times 2?'          go on in the last one
+  toolroom chat                                    start an interactive chat
+  toolroom chat 'what is 17*23?'                   ask one question
+  git diff | toolroom chat 'what changes here?' -  - adds standard input
+  git log -5 | toolroom chat                       send standard input
+  toolroom chat --continue 'and times 2?'          continue the last conversation
   toolroom chat --model ollama/qwen3 'hi' --json
 
 Exit codes: 0 answered, 1 no answer, 2 wrong usage, 3 refused, 4 a call needs
-approval, 5 not found, 130 stopped, by a signal or by the answer \"stop\"";
+approval, 5 not found, 130 interrupted or stopped at the prompt";
 
-const NOTHING_SAID: &str = "there is no conversation to go on with yet; leave out `--continue` to begin one";
+const NO_CONVERSATION: &str = "no conversation to continue yet; leave out `--continue` to start one";
 
 #[derive(Args, Default)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ChatArgs {
-    /// What to say; - adds standard input. Without it, a conversation at the terminal, or all of standard input
+    /// Message to send; - adds standard input [default: start an interactive chat, or send standard input]
     message: Vec<String>,
-    /// The model to ask, as vendor/model (repeatable: the next one is asked when one fails)
+    /// Model to use, as vendor/model (repeatable: later ones are fallbacks)
     #[arg(long, value_name = "MODEL")]
     model: Vec<String>,
-    /// The agent that answers
+    /// Agent to chat with
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
-    /// Go on in the last conversation, or in this one: its id or the end of it
+    /// Continue the last conversation, or the one with this id or id ending
     #[arg(long = "continue", value_name = "ID", num_args = 0..=1, require_equals = true)]
-    go_on: Option<Option<String>>,
-    /// Facts about you for tools that need them (key=value or key:=JSON; repeatable)
+    continue_with: Option<Option<String>>,
+    /// Runtime context for tools that need it (key=value or key:=JSON; repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     context: Vec<String>,
-    /// Show a picture: PNG, JPEG, GIF or WebP (repeatable)
+    /// Attach an image: PNG, JPEG, GIF or WebP (repeatable)
     #[arg(long, value_name = "FILE")]
     image: Vec<PathBuf>,
     #[command(flatten)]
-    watching: Watching,
+    output_args: OutputArgs,
 }
 
-/// How it is watched, and who is asked.
 #[derive(Args, Default, Clone, Copy)]
-struct Watching {
-    /// Print what happens as JSON, one event a line
+struct OutputArgs {
+    /// Print events as JSON, one per line
     #[arg(long, conflicts_with = "json")]
     jsonl: bool,
-    /// Text as it is, without colours and without anything that moves
+    /// Print plain text, without colors and animation
     #[arg(long)]
     plain: bool,
     #[command(flatten)]
-    asked: AskedArgs,
+    approval: ApprovalArgs,
 }
 
-/// What to do if a call has to be approved.
 #[derive(Args, Default, Clone, Copy)]
-struct AskedArgs {
-    /// If a call has to be approved, answer "once" for its caller
+struct ApprovalArgs {
+    /// Approve once, as the caller, any call that needs approval
     #[arg(long)]
     yes: bool,
-    /// Never ask on the terminal
+    /// Never prompt on the terminal
     #[arg(long)]
     no_input: bool,
 }
@@ -112,43 +109,43 @@ impl ChatArgs {
     }
 }
 
-impl Watching {
-    fn beforehand(self) -> Beforehand {
-        match (self.asked.yes, self.asked.no_input || self.jsonl) {
-            (true, _) => Beforehand::Yes,
-            (false, true) => Beforehand::Silent,
-            (false, false) => Beforehand::Ask,
+impl OutputArgs {
+    fn approval_mode(self) -> ApprovalMode {
+        match (self.approval.yes, self.approval.no_input || self.jsonl) {
+            (true, _) => ApprovalMode::Yes,
+            (false, true) => ApprovalMode::Silent,
+            (false, false) => ApprovalMode::Ask,
         }
     }
 }
 
 pub(super) async fn run(app: &App, scope: Scope, args: ChatArgs, output: &Output) -> anyhow::Result<Exit> {
     let choice = args.choice()?;
-    let watching = args.watching;
-    let is_talk = args.message.is_empty()
-        && !watching.jsonl
-        && !watching.asked.no_input
+    let output_args = args.output_args;
+    let is_interactive = args.message.is_empty()
+        && !output_args.jsonl
+        && !output_args.approval.no_input
         && !output.is_json()
         && Terminal::open().is_some();
-    let said = if is_talk { None } else { Some(words(&args.message)?.ok_or_else(nothing_said)?) };
-    if said.is_some() && is_unread(&args.message) {
-        output.hint("standard input was not read; a dash behind the message adds it");
+    let text = if is_interactive { None } else { Some(message_text(&args.message)?.ok_or_else(no_message)?) };
+    if text.is_some() && ignores_stdin(&args.message) {
+        output.hint("standard input was not read; add `-` after the message to include it");
     }
     let context = context(&args.context)?;
-    let first = said.map(|said| message(said, &args.image)).transpose()?;
+    let first = text.map(|text| message(text, &args.image)).transpose()?;
     let opened = open(app, &scope, &choice, *output).await?;
-    let conversation = conversation(app, &scope, args.go_on.as_ref()).await?;
-    let hand = Hand::take()?;
-    let look = Look::of(output.is_json(), watching.jsonl, watching.plain);
+    let conversation = conversation(app, &scope, args.continue_with.as_ref()).await?;
+    let interrupt = RunInterrupt::install()?;
+    let mode = DisplayMode::new(output.is_json(), output_args.jsonl, output_args.plain);
     let turn = Turn {
         app,
         scope: &scope,
-        look,
-        is_plain: watching.plain,
-        is_talk,
-        beforehand: watching.beforehand(),
+        mode,
+        is_plain: output_args.plain,
+        is_interactive,
+        approval_mode: output_args.approval_mode(),
         context,
-        hand: &hand,
+        interrupt: &interrupt,
         output: *output,
     };
     let Some(first) = first else {
@@ -157,69 +154,68 @@ pub(super) async fn run(app: &App, scope: Scope, args: ChatArgs, output: &Output
     if opened.models.is_empty() {
         return Err(Usage(no_model()).into());
     }
-    let report = turn.say(&opened.agent, first, conversation).await;
+    let report = turn.send(&opened.agent, first, conversation).await;
     let report = match report {
-        // Nobody reads any more; what was begun has come to its end all the same.
+        // The run finished, but its reader closed the pipe.
         Err(error) if is_broken_pipe(&error) => return Ok(Exit::Done),
         report => report?,
     };
-    hand.put_down();
-    finish(app, &scope, &report, look, *output).await
+    interrupt.end_on_next_signal();
+    finish(app, &scope, &report, mode, *output).await
 }
 
-/// Prints what a watcher has not seen yet, and how it ended.
+/// Prints what was not displayed during the run, and how the run ended.
 pub(super) async fn finish(
     app: &App,
     scope: &Scope,
     report: &RunReport,
-    look: Look,
+    mode: DisplayMode,
     output: Output,
 ) -> anyhow::Result<Exit> {
-    match look {
-        Look::Document => {
+    match mode {
+        DisplayMode::Document => {
             let events = agents::conversations(app).events(scope, &report.run.id, 0).await?;
-            output.document(&Document::of(report, &events))?;
+            output.document(&ChatOutput::new(report, &events))?;
         }
-        Look::Answer if !report.text.is_empty() => output.result(&report.text.as_str().into())?,
-        Look::Answer | Look::Styled | Look::Plain | Look::Events => {}
+        DisplayMode::Answer if !report.text.is_empty() => output.result(&report.text.as_str().into())?,
+        DisplayMode::Answer | DisplayMode::Styled | DisplayMode::Plain | DisplayMode::Events => {}
     }
-    tell_end(report, look, output);
+    print_end(report, mode, output);
     Ok(exit_of(report))
 }
 
-/// Says why there is no answer, where that is not clear already.
-pub(super) fn tell_end(report: &RunReport, look: Look, output: Output) {
-    if matches!(look, Look::Document | Look::Events) {
+/// Prints why a run ended without an answer.
+pub(super) fn print_end(report: &RunReport, mode: DisplayMode, output: Output) {
+    if matches!(mode, DisplayMode::Document | DisplayMode::Events) {
         return;
     }
     let run = &report.run.id;
     match report.run.state {
         RunState::Failed => {
             let failure = report.run.failure.as_ref();
-            let why = failure.map_or("there is no answer", |failure| &failure.message);
+            let why = failure.map_or("no answer", |failure| &failure.message);
             output.failure(why, failure.and_then(remedy), None);
         }
         RunState::Waiting => {
-            output.hint(&format!("once that is answered, `toolroom runs resume {run}` goes on"));
+            output.hint(&format!("after the approval, continue with `toolroom runs resume {run}`"));
         }
-        RunState::Cancelled => output.talk("stopped; the conversation is kept"),
+        RunState::Cancelled => output.talk("Stopped; the conversation is kept"),
         RunState::Done | RunState::Running => {}
     }
 }
 
-fn nothing_said() -> Usage {
-    Usage("say something: `toolroom chat 'what is 17*23?'`, or pipe it in".to_owned())
+fn no_message() -> Usage {
+    Usage("no message given; try `toolroom chat 'what is 17*23?'`, or pipe in a message".to_owned())
 }
 
-/// What to do about having nobody to ask.
+/// No model is configured, and how to connect one.
 pub(super) fn no_model() -> String {
-    format!("no model can be asked: {}", how_to_connect())
+    format!("no model available: {}", how_to_connect())
 }
 
-/// How a model is connected.
 pub(super) const fn how_to_connect() -> &'static str {
-    "set a key such as OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or OLLAMA_HOST for one on this machine; \
-     `toolroom models list --all` says what else there is"
+    "set a key such as OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or OLLAMA_HOST for a local model; \
+     `toolroom models list --all` shows all vendors"
 }
 
 pub(super) async fn open(
@@ -235,30 +231,30 @@ pub(super) async fn open(
         }
         error => anyhow::Error::from(error),
     })?;
-    for told in &opened.passed_over {
-        output.warning(told);
+    for warning in &opened.passed_over {
+        output.warning(warning);
     }
     Ok(opened)
 }
 
-/// Where to go on; nowhere, if nobody asks for that.
+/// The conversation given by `--continue`.
 async fn conversation(
     app: &App,
     scope: &Scope,
-    wanted: Option<&Option<String>>,
+    requested: Option<&Option<String>>,
 ) -> anyhow::Result<Option<ConversationId>> {
-    match wanted {
+    match requested {
         None => Ok(None),
         Some(Some(name)) => Ok(Some(conversations::find(app, scope, name).await?.id)),
         Some(None) => {
             let last = newest(app, scope).await?;
-            let last = last.ok_or_else(|| Missing(NOTHING_SAID.to_owned()))?;
+            let last = last.ok_or_else(|| Missing(NO_CONVERSATION.to_owned()))?;
             Ok(Some(last.id))
         }
     }
 }
 
-/// A title as it is shown in a line of ours.
-pub(super) fn titled(title: &str) -> String {
+/// An untrusted title on one line.
+pub(super) fn one_line_title(title: &str) -> String {
     harmless(title).replace('\n', " ")
 }

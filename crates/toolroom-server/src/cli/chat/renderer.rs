@@ -1,4 +1,4 @@
-//! Shows a run on a thread of its own: a screen that is slow, or a pipe that nobody reads, keeps no run waiting.
+//! Displays a run on its own thread, so that a slow terminal or an unread pipe does not block the run.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,55 +8,56 @@ use tokio::task::JoinHandle;
 use toolroom::agent::EventListener;
 use toolroom::conversation::NumberedEvent;
 
-use super::canvas::{Canvas, Painted};
+use super::canvas::{DisplayResult, RunDisplay};
 
-/// Between two pictures of what moves.
+/// Interval of the animation.
 const TICK: Duration = Duration::from_millis(100);
 
-enum Told {
+enum RenderEvent {
     Event(NumberedEvent),
     End,
 }
 
-/// Somebody who shows what happens.
-pub(super) struct Painter {
-    sender: Sender<Told>,
-    task: JoinHandle<Painted>,
+pub(super) struct Renderer {
+    sender: Sender<RenderEvent>,
+    task: JoinHandle<DisplayResult>,
 }
 
-impl Painter {
-    pub(super) fn start(canvas: Canvas) -> Self {
+impl Renderer {
+    pub(super) fn start(display: RunDisplay) -> Self {
         let (sender, receiver) = mpsc::channel();
-        let task = tokio::task::spawn_blocking(move || paint(canvas, &receiver));
+        let task = tokio::task::spawn_blocking(move || render(display, &receiver));
         Self { sender, task }
     }
 
-    /// Who watches for it.
+    /// Sends events to the display.
     pub(super) fn listener(&self) -> EventListener {
         let sender = Mutex::new(self.sender.clone());
         Arc::new(move |event| {
-            // Who has ended does not want to hear more: a tool may speak after its run.
-            drop(sender.lock().unwrap_or_else(PoisonError::into_inner).send(Told::Event(event.clone())));
+            // A tool may still send progress after its run has ended.
+            drop(
+                sender.lock().unwrap_or_else(PoisonError::into_inner).send(RenderEvent::Event(event.clone())),
+            );
         })
     }
 
-    /// Shows what is left, and ends.
-    pub(super) async fn finish(self) -> anyhow::Result<Painted> {
-        drop(self.sender.send(Told::End));
+    /// Displays the remaining events and ends.
+    pub(super) async fn finish(self) -> anyhow::Result<DisplayResult> {
+        drop(self.sender.send(RenderEvent::End));
         Ok(self.task.await?)
     }
 }
 
-fn paint(mut canvas: Canvas, events: &Receiver<Told>) -> Painted {
+fn render(mut display: RunDisplay, events: &Receiver<RenderEvent>) -> DisplayResult {
     loop {
-        let told = match canvas.is_lively() {
+        let received = match display.is_animated() {
             true => events.recv_timeout(TICK),
             false => events.recv().map_err(RecvTimeoutError::from),
         };
-        match told {
-            Ok(Told::Event(event)) => canvas.take(&event),
-            Err(RecvTimeoutError::Timeout) => canvas.tick(),
-            Ok(Told::End) | Err(RecvTimeoutError::Disconnected) => return canvas.end(),
+        match received {
+            Ok(RenderEvent::Event(event)) => display.push(&event),
+            Err(RecvTimeoutError::Timeout) => display.tick(),
+            Ok(RenderEvent::End) | Err(RecvTimeoutError::Disconnected) => return display.end(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What programs are told of a run.
+//! `--json` output of a run.
 
 use serde::Serialize;
 use toolroom::agent::RunReport;
@@ -11,18 +11,17 @@ use toolroom::tool::Offer;
 
 use crate::cli::models;
 
-/// The one document of `--json`.
 #[derive(Serialize)]
-pub(in crate::cli) struct Document<'a> {
+pub(in crate::cli) struct ChatOutput<'a> {
     conversation: &'a ConversationId,
     run: &'a RunId,
     state: RunState,
-    /// The answer; empty if there is none.
+    /// The answer; may be empty.
     text: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<&'a str>,
-    calls: Vec<Call<'a>>,
-    /// The calls that have to be answered before it goes on.
+    calls: Vec<CallOutput<'a>>,
+    /// Calls that wait for approval.
     waiting: &'a [CallId],
     usage: Usage,
     cost: f64,
@@ -35,31 +34,31 @@ pub(in crate::cli) struct Document<'a> {
 
 /// A call of the run.
 #[derive(Serialize)]
-struct Call<'a> {
+struct CallOutput<'a> {
     #[serde(flatten)]
     notice: &'a CallNotice,
     #[serde(skip_serializing_if = "Option::is_none")]
     call: Option<&'a CallId>,
-    /// `pending` while somebody is asked.
+    /// `pending` while it waits for approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<&'a serde_json::Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     duration_us: Option<u64>,
-    /// What the client is asked to do: open an address, show or save a file.
+    /// URLs to open and files to show or save.
     #[serde(skip_serializing_if = "<[Offer]>::is_empty")]
     offers: &'a [Offer],
 }
 
-impl<'a> Call<'a> {
-    fn begun(notice: &'a CallNotice) -> Self {
+impl<'a> CallOutput<'a> {
+    fn new(notice: &'a CallNotice) -> Self {
         Self { notice, call: None, outcome: None, result: None, duration_us: None, offers: &[] }
     }
 }
 
-impl<'a> Document<'a> {
-    pub(in crate::cli) fn of(report: &'a RunReport, events: &'a [NumberedEvent]) -> Self {
+impl<'a> ChatOutput<'a> {
+    pub(in crate::cli) fn new(report: &'a RunReport, events: &'a [NumberedEvent]) -> Self {
         let RunReport { run, text, waiting } = report;
         let Run { id, conversation, state, model, usage, cost, failure, .. } = run;
         Self {
@@ -78,14 +77,14 @@ impl<'a> Document<'a> {
     }
 }
 
-fn calls(events: &[NumberedEvent]) -> Vec<Call<'_>> {
-    let mut calls: Vec<Call<'_>> = Vec::new();
+fn calls(events: &[NumberedEvent]) -> Vec<CallOutput<'_>> {
+    let mut calls: Vec<CallOutput<'_>> = Vec::new();
     for NumberedEvent { event, .. } in events {
         let (id, ended) = match event {
             RunEvent::CallBegan(notice) => {
-                // After somebody was asked, a call begins once more.
+                // A call begins again after its approval.
                 calls.retain(|known| known.notice.id != notice.id);
-                calls.push(Call::begun(notice));
+                calls.push(CallOutput::new(notice));
                 continue;
             }
             RunEvent::CallEnded { id, call, outcome, result, duration_us, offers, .. } => (
@@ -104,7 +103,7 @@ fn calls(events: &[NumberedEvent]) -> Vec<Call<'_>> {
     calls
 }
 
-/// Advice for a failure that a model is the reason of; none where the message says it all.
+/// Advice for model errors, if there is any.
 pub(super) fn remedy(failure: &RunFailure) -> Option<&'static str> {
     models::remedy(serde_json::from_value(failure.kind.as_str().into()).ok()?)
 }

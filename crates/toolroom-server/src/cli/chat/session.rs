@@ -1,4 +1,4 @@
-//! A conversation at the terminal.
+//! The interactive chat.
 
 use std::path::PathBuf;
 
@@ -13,13 +13,12 @@ use toolroom_host::environment;
 use toolroom_host::terminal::{Editor, EditorOutcome, Terminal};
 use toolroom_models::offline;
 
-use super::card::Card;
+use super::card::CallCard;
 use super::history::History;
 use super::message::message;
-use super::slash_command;
-use super::slash_command::{COMMANDS, Slash};
+use super::slash_command::{self, COMMANDS, SlashCommand};
 use super::turn::Turn;
-use super::{how_to_connect, no_model, open, tell_end, titled};
+use super::{how_to_connect, no_model, one_line_title, open, print_end};
 use crate::agents::{self, Choice, Opened};
 use crate::app::App;
 use crate::cli::console::exit::{Exit, Usage, is_broken_pipe};
@@ -33,19 +32,19 @@ pub(super) struct Session<'a> {
     choice: Choice,
     opened: Opened,
     conversation: Option<ConversationId>,
-    /// Pictures that go with the first message.
+    /// Images for the first message.
     images: Vec<PathBuf>,
     history: History,
     editor: Editor,
     /// The last run.
     last: Option<RunId>,
-    /// The run that cannot go on yet, and what it waits for.
+    /// A run that waits for approval, and its pending calls.
     waiting: Option<(RunId, Vec<CallId>)>,
 }
 
-enum Next {
-    GoOn,
-    Leave,
+enum SessionFlow {
+    Continue,
+    Exit,
 }
 
 impl<'a> Session<'a> {
@@ -68,20 +67,20 @@ impl<'a> Session<'a> {
         Ok(Self { turn, choice, opened, conversation, images, history, editor, last: None, waiting })
     }
 
-    /// Talks until somebody leaves.
+    /// Runs the chat until the user leaves.
     pub(super) async fn run(mut self) -> anyhow::Result<Exit> {
         self.greet().await?;
         let mut is_warned = false;
         loop {
-            match self.listen().await? {
-                EditorOutcome::Text(said) if said.trim().is_empty() => {}
-                EditorOutcome::Text(said) => {
+            match self.read_input().await? {
+                EditorOutcome::Text(text) if text.trim().is_empty() => {}
+                EditorOutcome::Text(text) => {
                     is_warned = false;
-                    match self.hear(&said).await {
-                        Ok(Next::GoOn) => {}
-                        Ok(Next::Leave) => return Ok(Exit::Done),
+                    match self.handle(&text).await {
+                        Ok(SessionFlow::Continue) => {}
+                        Ok(SessionFlow::Exit) => return Ok(Exit::Done),
                         Err(error) if is_broken_pipe(&error) => return Err(error),
-                        // One message that comes to nothing is no reason to lose the others.
+                        // A failed message does not end the chat.
                         Err(error) => self.output().error(&format!("{error:#}")),
                     }
                 }
@@ -89,12 +88,12 @@ impl<'a> Session<'a> {
                 EditorOutcome::Interrupted(false) if is_warned => return Ok(Exit::Interrupted),
                 EditorOutcome::Interrupted(false) => {
                     is_warned = true;
-                    self.output().talk(format_args!("{DIM}Ctrl-C once more, or Ctrl-D, leaves{DIM:#}"));
+                    self.output().talk(format_args!("{DIM}Press Ctrl-C again, or Ctrl-D, to leave{DIM:#}"));
                 }
                 EditorOutcome::End => return Ok(Exit::Done),
                 EditorOutcome::Stopped => return Ok(Exit::Interrupted),
             }
-            if self.turn.hand.is_told_to_end() {
+            if self.turn.interrupt.is_end_requested() {
                 return Ok(Exit::Interrupted);
             }
         }
@@ -104,18 +103,17 @@ impl<'a> Session<'a> {
         self.turn.output
     }
 
-    /// The first screen.
     async fn greet(&self) -> anyhow::Result<()> {
         let output = self.output();
         match self.opened.models.first() {
             Some((model, _)) if model == offline::NAME => {
                 output.talk(format_args!(
-                    "{BOLD}Toolroom{BOLD:#} · no model is connected: simple rules answer, and call tools"
+                    "{BOLD}Toolroom{BOLD:#} · No model connected: using the built-in offline mode"
                 ));
-                output.talk(format_args!("{DIM}to connect one, {}{DIM:#}", how_to_connect()));
+                output.talk(format_args!("{DIM}To connect one, {}{DIM:#}", how_to_connect()));
             }
             Some((model, _)) => {
-                output.talk(format_args!("{BOLD}Toolroom{BOLD:#} · {} answers", visible(model)));
+                output.talk(format_args!("{BOLD}Toolroom{BOLD:#} · model {}", visible(model)));
             }
             None => {
                 output.talk(format_args!("{BOLD}Toolroom{BOLD:#}"));
@@ -125,30 +123,30 @@ impl<'a> Session<'a> {
         match &self.conversation {
             Some(id) => {
                 let conversation = conversations::find(self.turn.app, self.turn.scope, id.as_str()).await?;
-                output.talk(format_args!("{DIM}goes on with: {}{DIM:#}", titled(&conversation.title)));
+                output.talk(format_args!("{DIM}Continuing: {}{DIM:#}", one_line_title(&conversation.title)));
             }
             None => {
-                output.talk(format_args!("{DIM}try: what is 17*23?   or: what time is it in Tokyo?{DIM:#}"));
+                output.talk(format_args!("{DIM}Try: what is 17*23?   or: what time is it in Tokyo?{DIM:#}"));
             }
         }
         output.talk(format_args!(
-            "{DIM}/tools lists what can be used, /help the rest; a line that ends in \\ goes on in the next; Ctrl-C stops an answer{DIM:#}"
+            "{DIM}/tools lists the tools, /help all commands; end a line with \\ to continue it on the next; Ctrl-C stops an answer{DIM:#}"
         ));
         Ok(())
     }
 
-    /// What is said next. Keys are read on a thread of their own: a person may take their time, the runtime may not.
-    async fn listen(&mut self) -> anyhow::Result<EditorOutcome> {
-        let stop = self.turn.hand.begin();
+    /// Reads the next input on a blocking thread.
+    async fn read_input(&mut self) -> anyhow::Result<EditorOutcome> {
+        let stop = self.turn.interrupt.next_token();
         let Some(mut terminal) = Terminal::open() else { return Ok(EditorOutcome::End) };
         let mut editor = std::mem::take(&mut self.editor);
-        let has_lines_only =
+        let is_line_mode =
             self.turn.is_plain || environment::variable("TERM").is_none_or(|term| term == "dumb");
-        if has_lines_only {
+        if is_line_mode {
             self.output().ask(PROMPT.trim_end());
         }
         let (editor, written) = tokio::task::spawn_blocking(move || {
-            let written = match has_lines_only {
+            let written = match is_line_mode {
                 true => editor.read_lines(&mut terminal, || stop.is_cancelled()),
                 false => editor.read(&mut terminal, PROMPT, || stop.is_cancelled()),
             };
@@ -159,40 +157,40 @@ impl<'a> Session<'a> {
         Ok(written?)
     }
 
-    async fn hear(&mut self, said: &str) -> anyhow::Result<Next> {
-        self.history.add(said);
-        self.editor.remember(said);
+    async fn handle(&mut self, text: &str) -> anyhow::Result<SessionFlow> {
+        self.history.add(text);
+        self.editor.remember(text);
         let project = self.turn.scope.project.clone();
         let catalog = self.turn.app.room.catalog();
-        match slash_command::read(said, |name| catalog.find(&project, name).is_ok()) {
-            Some(Ok(command)) => self.obey(command).await,
+        match slash_command::parse(text, |name| catalog.find(&project, name).is_ok()) {
+            Some(Ok(command)) => self.run_command(command).await,
             Some(Err(problem)) => Err(Usage(problem).into()),
-            None => self.say(said).await.map(|()| Next::GoOn),
+            None => self.send(text).await.map(|()| SessionFlow::Continue),
         }
     }
 
-    async fn say(&mut self, said: &str) -> anyhow::Result<()> {
+    async fn send(&mut self, text: &str) -> anyhow::Result<()> {
         if self.opened.models.is_empty() {
             return Err(Usage(no_model()).into());
         }
-        if !self.go_on().await? {
+        if !self.finish_waiting_run().await? {
             return Ok(());
         }
-        let message = message(said.to_owned(), &std::mem::take(&mut self.images))?;
+        let message = message(text.to_owned(), &std::mem::take(&mut self.images))?;
         let conversation = self.conversation.clone();
-        let report = self.turn.say(&self.opened.agent, message, conversation).await?;
+        let report = self.turn.send(&self.opened.agent, message, conversation).await?;
         self.note(&report);
         Ok(())
     }
 
-    /// Brings a run that waits to its end first; says whether nothing is in the way any more.
-    async fn go_on(&mut self) -> anyhow::Result<bool> {
+    /// Resumes a waiting run first. Returns whether a new message can be sent.
+    async fn finish_waiting_run(&mut self) -> anyhow::Result<bool> {
         let Some((run, calls)) = self.waiting.clone() else { return Ok(true) };
-        if !self.turn.can_go_on(&calls).await? {
+        if !self.turn.can_resume(&calls).await? {
             let calls = calls.iter().map(CallId::as_str).collect::<Vec<_>>().join(", ");
             self.output().hint(&format!(
-                "the last answer still waits for {calls}: answer it with `toolroom approvals`, end it with /stop, or begin \
-                 another conversation with /new"
+                "the last answer is still waiting for {calls}: approve it with `toolroom approvals`, cancel it with /stop, or start \
+                 a new conversation with /new"
             ));
             return Ok(false);
         }
@@ -201,63 +199,66 @@ impl<'a> Session<'a> {
         Ok(self.waiting.is_none())
     }
 
-    /// Remembers how a run ended, and says so where that is not clear.
+    /// Stores and prints how a run ended.
     fn note(&mut self, report: &RunReport) {
         self.conversation = Some(report.run.conversation.clone());
         self.last = Some(report.run.id.clone());
         self.waiting =
             (report.run.state == RunState::Waiting).then(|| (report.run.id.clone(), report.waiting.clone()));
         if report.run.state == RunState::Waiting {
-            self.output().talk("say anything once that is answered, and it goes on; /stop ends it");
+            self.output().talk("Send any message after the approval to continue; /stop cancels it");
         } else {
-            tell_end(report, self.turn.look, self.output());
+            print_end(report, self.turn.mode, self.output());
         }
-        if !self.turn.look.is_read_along() && !report.text.is_empty() {
+        if !self.turn.mode.is_live() && !report.text.is_empty() {
             drop(self.output().result(&report.text.as_str().into()));
         }
     }
 
-    async fn obey(&mut self, command: Slash) -> anyhow::Result<Next> {
+    async fn run_command(&mut self, command: SlashCommand) -> anyhow::Result<SessionFlow> {
         match command {
-            Slash::Exit => return Ok(Next::Leave),
-            Slash::Help => {
+            SlashCommand::Exit => return Ok(SessionFlow::Exit),
+            SlashCommand::Help => {
                 let rows =
                     COMMANDS.map(|(name, what)| vec![format!("{BOLD}{name}{BOLD:#}"), what.to_owned()]);
                 self.output().talk(table(&rows));
                 self.output().talk(format_args!(
-                    "{DIM}/name key=value asks the model for that tool; Alt-Enter begins a new line, the arrows bring back what was said, Ctrl-R looks for it{DIM:#}"
+                    "{DIM}/name key=value asks the model to use that tool; Alt-Enter starts a new line, the arrow keys recall messages, Ctrl-R searches them{DIM:#}"
                 ));
             }
-            Slash::Tools => self.list_tools().await?,
-            Slash::Model(None) => {
+            SlashCommand::Tools => self.list_tools().await?,
+            SlashCommand::Model(None) => {
                 let names: Vec<String> = self.opened.models.iter().map(|(name, _)| visible(name)).collect();
                 self.output().talk(match names.is_empty() {
                     true => no_model(),
                     false => names.join(", then "),
                 });
             }
-            Slash::Model(Some(name)) => {
+            SlashCommand::Model(Some(name)) => {
                 let name = name.parse().map_err(|error| Usage(format!("{error}; see `toolroom models`")))?;
                 let choice = Choice { models: vec![name], ..self.choice.clone() };
                 self.opened = open(self.turn.app, self.turn.scope, &choice, self.output()).await?;
                 self.choice = choice;
-                self.output().talk("from now on it answers");
+                self.output().talk(format_args!(
+                    "Model changed to {}",
+                    visible(self.opened.models.first().map_or("", |(name, _)| name))
+                ));
             }
-            Slash::New => {
+            SlashCommand::New => {
                 (self.conversation, self.last, self.waiting) = (None, None, None);
-                self.output().talk("a new conversation; `toolroom conversations` lists the others");
+                self.output().talk("New conversation; `toolroom conversations` lists the others");
             }
-            Slash::Status => self.tell_status().await?,
-            Slash::Calls => self.unfold().await?,
-            Slash::Stop => match self.waiting.take() {
-                None => self.output().talk("nothing waits"),
+            SlashCommand::Status => self.print_status().await?,
+            SlashCommand::Calls => self.print_calls().await?,
+            SlashCommand::Stop => match self.waiting.take() {
+                None => self.output().talk("Nothing is waiting"),
                 Some((run, _)) => {
                     let report = self.turn.cancel(&self.opened.agent, run).await?;
                     self.note(&report);
                 }
             },
         }
-        Ok(Next::GoOn)
+        Ok(SessionFlow::Continue)
     }
 
     async fn list_tools(&self) -> anyhow::Result<()> {
@@ -281,29 +282,29 @@ impl<'a> Session<'a> {
         Ok(agents::conversations(self.turn.app).events(self.turn.scope, run, 0).await?)
     }
 
-    async fn unfold(&self) -> anyhow::Result<()> {
-        let cards = Card::all(&self.events().await?);
+    async fn print_calls(&self) -> anyhow::Result<()> {
+        let cards = CallCard::all(&self.events().await?);
         if cards.is_empty() {
-            self.output().talk("the last answer called nothing");
+            self.output().talk("The last answer made no calls");
         }
         for card in cards {
-            self.output().talk(card.unfolded());
+            self.output().talk(card.details());
         }
         Ok(())
     }
 
-    async fn tell_status(&self) -> anyhow::Result<()> {
+    async fn print_status(&self) -> anyhow::Result<()> {
         let Some(conversation) = &self.conversation else {
-            self.output().talk("nothing was said yet");
+            self.output().talk("No messages yet");
             return Ok(());
         };
         let port = agents::conversations(self.turn.app);
         let spent = port.spent(self.turn.scope, Some(conversation), None).await?;
-        let answered = self.events().await?.into_iter().rev().find_map(|told| match told.event {
+        let used_tokens = self.events().await?.into_iter().rev().find_map(|entry| match entry.event {
             RunEvent::Answered { usage, .. } => Some(usage.input.saturating_add(usage.output)),
             _ => None,
         });
-        let full = match (answered, self.opened.models.first()) {
+        let full = match (used_tokens, self.opened.models.first()) {
             (Some(used), Some((_, window))) if *window > 0 => {
                 format!("{} % of {window} tokens", used.saturating_mul(100) / window)
             }
@@ -312,9 +313,9 @@ impl<'a> Session<'a> {
         let rows = [
             ("conversation", conversation.to_string()),
             ("answers", format!("{} to {} messages", spent.answers, spent.runs)),
-            ("tokens", format!("{} read, {} written", spent.usage.input, spent.usage.output)),
+            ("tokens", format!("{} input, {} output", spent.usage.input, spent.usage.output)),
             ("cost", Dollars(spent.cost).to_string()),
-            ("filled", full),
+            ("context", full),
         ];
         let rows = rows.map(|(name, value)| vec![format!("{DIM}{name}{DIM:#}"), visible(&value)]);
         self.output().talk(table(&rows));
@@ -322,7 +323,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// The run of a conversation that waits, and for which calls.
+/// The waiting run of a conversation and its pending calls.
 async fn waiting(
     app: &App,
     scope: &Scope,
@@ -332,7 +333,7 @@ async fn waiting(
     let state = Some(RunState::Waiting);
     let filter = RunFilter { conversation: Some(conversation.clone()), state, ..RunFilter::default() };
     let Some(run) = port.runs(scope, filter).await?.into_iter().next() else { return Ok(None) };
-    let calls = port.events(scope, &run.id, 0).await?.into_iter().rev().find_map(|told| match told.event {
+    let calls = port.events(scope, &run.id, 0).await?.into_iter().rev().find_map(|entry| match entry.event {
         RunEvent::Waiting { calls } => Some(calls),
         _ => None,
     });

@@ -1,4 +1,4 @@
-//! One message, until there is an answer or nobody can be asked.
+//! Sends a message or resumes a run, and asks for approvals until it ends or has to wait.
 
 use serde_json::{Map, Value};
 use toolroom::agent::{Agent, EventListener, ResumeRun, RunError, RunReport, SendRequest};
@@ -9,39 +9,40 @@ use toolroom::model::Message;
 use toolroom::scope::Scope;
 use toolroom_host::terminal::{QuietMode, Terminal};
 
-use super::canvas::{Canvas, Look};
-use super::interrupt::Hand;
-use super::renderer::Painter;
+use super::canvas::{DisplayMode, RunDisplay};
+use super::interrupt::RunInterrupt;
+use super::renderer::Renderer;
 use crate::app::App;
-use crate::cli::approvals::resolve::{Beforehand, Patience, Settled, Settler, Stage, stage};
+use crate::cli::approvals::resolve::{
+    ApprovalMode, ApprovalResolver, QuestionStage, Resolution, WaitLimit, question_stage,
+};
 use crate::cli::console::exit::{Exit, Missing, Refused};
 use crate::cli::console::output::{DIM, Output, visible};
 
-/// What the turns of a conversation have in common.
+/// What all turns of a chat share.
 pub(in crate::cli) struct Turn<'a> {
     pub(in crate::cli) app: &'a App,
     pub(in crate::cli) scope: &'a Scope,
-    pub(in crate::cli) look: Look,
-    /// Nothing moves.
+    pub(in crate::cli) mode: DisplayMode,
+    /// No animation.
     pub(in crate::cli) is_plain: bool,
-    /// Somebody sits there and may type meanwhile, which is not to be seen in the middle of an answer.
-    pub(in crate::cli) is_talk: bool,
-    pub(in crate::cli) beforehand: Beforehand,
+    /// Interactive: input typed during an answer is not echoed.
+    pub(in crate::cli) is_interactive: bool,
+    pub(in crate::cli) approval_mode: ApprovalMode,
     pub(in crate::cli) context: Map<String, Value>,
-    pub(in crate::cli) hand: &'a Hand,
+    pub(in crate::cli) interrupt: &'a RunInterrupt,
     pub(in crate::cli) output: Output,
 }
 
-/// What a run is done with next.
-enum Step {
+enum RunStep {
     Send(Box<SendRequest>),
     Resume(RunId),
     Cancel(RunId),
 }
 
 impl Turn<'_> {
-    /// Says something and sees it through.
-    pub(super) async fn say(
+    /// Sends a message.
+    pub(super) async fn send(
         &self,
         agent: &Agent,
         message: Message,
@@ -53,38 +54,38 @@ impl Turn<'_> {
         request.entrance = "cli".into();
         request.user_location = UserLocation::Local;
         request.context = self.context.clone();
-        let stop = self.hand.begin();
-        let report = self.step(agent, Step::Send(Box::new(request)), &stop).await?;
-        self.see_through(agent, report, &stop).await
+        let stop = self.interrupt.next_token();
+        let report = self.step(agent, RunStep::Send(Box::new(request)), &stop).await?;
+        self.resolve_approvals(agent, report, &stop).await
     }
 
-    /// Goes on with a run that waits, or was broken off.
+    /// Resumes a run that waits, or whose process died.
     pub(in crate::cli) async fn resume(&self, agent: &Agent, run: RunId) -> anyhow::Result<RunReport> {
-        let stop = self.hand.begin();
-        let report = self.step(agent, Step::Resume(run), &stop).await?;
-        self.see_through(agent, report, &stop).await
+        let stop = self.interrupt.next_token();
+        let report = self.step(agent, RunStep::Resume(run), &stop).await?;
+        self.resolve_approvals(agent, report, &stop).await
     }
 
-    /// Ends a run that waits, or was broken off.
+    /// Cancels a run that waits, or whose process died.
     pub(in crate::cli) async fn cancel(&self, agent: &Agent, run: RunId) -> anyhow::Result<RunReport> {
-        let stop = self.hand.begin();
-        self.step(agent, Step::Cancel(run), &stop).await
+        let stop = self.interrupt.next_token();
+        self.step(agent, RunStep::Cancel(run), &stop).await
     }
 
-    /// Asks whoever may be asked, as long as the run waits and somebody answers.
-    async fn see_through(
+    /// Asks for approvals and resumes the run as long as it waits and gets answers.
+    async fn resolve_approvals(
         &self,
         agent: &Agent,
         mut report: RunReport,
         stop: &CancellationToken,
     ) -> anyhow::Result<RunReport> {
         while report.run.state == RunState::Waiting {
-            let answered = self.settle(&report.waiting, stop).await?;
+            let answered = self.resolve(&report.waiting, stop).await?;
             report = if stop.is_cancelled() {
-                // Whoever stops what they are asked about does not want it any more.
-                self.step(agent, Step::Cancel(report.run.id.clone()), &CancellationToken::new()).await?
+                // An interrupt at the prompt cancels the run.
+                self.step(agent, RunStep::Cancel(report.run.id.clone()), &CancellationToken::new()).await?
             } else if answered {
-                self.step(agent, Step::Resume(report.run.id.clone()), stop).await?
+                self.step(agent, RunStep::Resume(report.run.id.clone()), stop).await?
             } else {
                 break;
             };
@@ -92,55 +93,57 @@ impl Turn<'_> {
         Ok(report)
     }
 
-    /// Gets answers to all of these; says whether there is one to each.
-    async fn settle(&self, waiting: &[CallId], stop: &CancellationToken) -> anyhow::Result<bool> {
-        let settler = Settler {
+    /// Gets answers to all pending calls. Returns whether there is one to each.
+    async fn resolve(&self, waiting: &[CallId], stop: &CancellationToken) -> anyhow::Result<bool> {
+        let resolver = ApprovalResolver {
             app: self.app,
             scope: self.scope,
-            beforehand: self.beforehand,
-            patience: Patience::None,
+            mode: self.approval_mode,
+            wait_limit: WaitLimit::None,
             stop,
             output: self.output,
         };
         let mut all = true;
         for call in waiting {
             let question = self.app.room.approvals().question(self.scope, call).await?;
-            // After a yes it is the client's turn, and there is nothing to go on with here.
+            // After its approval a client's call waits for the client, not for an answer here.
             let by = question.map_or(Answerer::Caller, |question| match question.waits_for_client() {
                 true => Answerer::Client,
                 false => question.approval.by,
             });
-            let answered = match stage(self.app, self.scope, call).await? {
-                Stage::Waiting | Stage::Answered if by == Answerer::Client => false,
-                Stage::Waiting => matches!(settler.settle(call, by).await?, Settled::Answered(_)),
-                Stage::Replaced(_) | Stage::Answered | Stage::Late => true,
+            let answered = match question_stage(self.app, self.scope, call).await? {
+                QuestionStage::Waiting | QuestionStage::Answered if by == Answerer::Client => false,
+                QuestionStage::Waiting => {
+                    matches!(resolver.resolve(call, by).await?, Resolution::Answered(_))
+                }
+                QuestionStage::Replaced(_) | QuestionStage::Answered | QuestionStage::Expired => true,
             };
             if !answered && !stop.is_cancelled() {
-                self.tell_waiting(call, by);
+                self.hint_waiting(call, by);
             }
             all &= answered;
         }
         Ok(all)
     }
 
-    fn tell_waiting(&self, call: &CallId, by: Answerer) {
-        if matches!(self.look, Look::Events | Look::Document) {
+    fn hint_waiting(&self, call: &CallId, by: Answerer) {
+        if matches!(self.mode, DisplayMode::Events | DisplayMode::Document) {
             return;
         }
-        let who = match by {
+        let by_whom = match by {
             Answerer::Caller => "",
-            Answerer::Operator => " of the operator",
+            Answerer::Operator => " by the operator",
             Answerer::Client => {
-                return self.output.hint(&format!("{call} waits for the client that runs it"));
+                return self.output.hint(&format!("{call} is waiting for its client to run it"));
             }
         };
         self.output.hint(&format!(
-            "{call} waits for an answer{who}: `toolroom approvals show {call}`, then `toolroom approvals approve {call}`"
+            "{call} is waiting for approval{by_whom}: `toolroom approvals show {call}`, then `toolroom approvals approve {call}`"
         ));
     }
 
-    /// Whether every one of these calls has its answer by now, or can be asked about here.
-    pub(super) async fn can_go_on(&self, waiting: &[CallId]) -> anyhow::Result<bool> {
+    /// Whether every pending call is answered, or can be answered here.
+    pub(super) async fn can_resume(&self, waiting: &[CallId]) -> anyhow::Result<bool> {
         for call in waiting {
             let question = self.app.room.approvals().question(self.scope, call).await?;
             let Some(question) = question else { continue };
@@ -149,60 +152,67 @@ impl Turn<'_> {
                 return Ok(false);
             }
             let is_operators = question.approval.by == Answerer::Operator;
-            if is_operators && matches!(stage(self.app, self.scope, call).await?, Stage::Waiting) {
+            if is_operators
+                && matches!(question_stage(self.app, self.scope, call).await?, QuestionStage::Waiting)
+            {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Works on a run until nothing more happens by itself, and shows it.
-    async fn step(&self, agent: &Agent, step: Step, stop: &CancellationToken) -> anyhow::Result<RunReport> {
-        // What is typed is read when its turn comes.
-        let _unechoed = if self.is_talk { unechoed() } else { None };
-        let painter = Painter::start(Canvas::new(self.look, self.is_plain, self.output));
-        let listener = painter.listener();
-        let done = match step {
-            Step::Send(mut request) => {
+    /// Runs one step of the agent and displays it.
+    async fn step(
+        &self,
+        agent: &Agent,
+        step: RunStep,
+        stop: &CancellationToken,
+    ) -> anyhow::Result<RunReport> {
+        // Input typed meanwhile is read at the next prompt.
+        let _unechoed = if self.is_interactive { disable_echo() } else { None };
+        let renderer = Renderer::start(RunDisplay::new(self.mode, self.is_plain, self.output));
+        let listener = renderer.listener();
+        let result = match step {
+            RunStep::Send(mut request) => {
                 request.cancellation = stop.clone();
                 request.listener = Some(listener);
                 agent.send(*request).await
             }
-            Step::Resume(run) => agent.resume(self.taken(run, listener, stop)).await,
-            Step::Cancel(run) => agent.cancel(self.taken(run, listener, stop)).await,
+            RunStep::Resume(run) => agent.resume(self.resume_request(run, listener, stop)).await,
+            RunStep::Cancel(run) => agent.cancel(self.resume_request(run, listener, stop)).await,
         };
-        let painted = painter.finish().await?;
-        let report = done.map_err(refused)?;
-        if let Some(broken) = painted.broken {
-            return Err(broken);
+        let displayed = renderer.finish().await?;
+        let report = result.map_err(run_error)?;
+        if let Some(failure) = displayed.failure {
+            return Err(failure);
         }
         let answered = report.run.model.as_deref().filter(|_| report.run.state == RunState::Done);
-        if let (true, Some(answered), Some(first)) = (self.look.is_read_along(), answered, painted.first)
+        if let (true, Some(answered), Some(first)) = (self.mode.is_live(), answered, displayed.first_model)
             && answered != first
         {
-            self.output.talk(format_args!("{DIM}answered by {}{DIM:#}", visible(answered)));
+            self.output.talk(format_args!("{DIM}Answered by {}{DIM:#}", visible(answered)));
         }
         Ok(report)
     }
 
-    fn taken(&self, run: RunId, listener: EventListener, stop: &CancellationToken) -> ResumeRun {
-        let mut taken = ResumeRun::new(run, self.scope.clone());
-        taken.cancellation = stop.clone();
-        taken.listener = Some(listener);
-        taken
+    fn resume_request(&self, run: RunId, listener: EventListener, stop: &CancellationToken) -> ResumeRun {
+        let mut request = ResumeRun::new(run, self.scope.clone());
+        request.cancellation = stop.clone();
+        request.listener = Some(listener);
+        request
     }
 }
 
-fn unechoed() -> Option<QuietMode> {
+fn disable_echo() -> Option<QuietMode> {
     Terminal::open().and_then(|mut terminal| terminal.unechoed().ok())
 }
 
-/// What is told of a run that could not begin or go on, and what to do.
-pub(in crate::cli) fn refused(error: RunError) -> anyhow::Error {
+/// Maps errors at the start of a run to refusals with a hint.
+pub(in crate::cli) fn run_error(error: RunError) -> anyhow::Error {
     match error {
         RunError::Begin(BeginRunError::Open { run, state: RunState::Waiting }) => Refused(format!(
-            "`{run}` waits for an answer in this conversation; `toolroom approvals` says to what, `toolroom runs resume \
-             {run}` goes on, `toolroom runs cancel {run}` ends it"
+            "`{run}` in this conversation is waiting for approval; see `toolroom approvals`, then continue with `toolroom runs \
+             resume {run}` or cancel it with `toolroom runs cancel {run}`"
         ))
         .into(),
         RunError::Begin(error @ BeginRunError::Open { .. }) => Refused(error.to_string()).into(),
@@ -214,7 +224,7 @@ pub(in crate::cli) fn refused(error: RunError) -> anyhow::Error {
     }
 }
 
-/// How the process ends after this run.
+/// The exit code of a run.
 pub(in crate::cli) fn exit_of(report: &RunReport) -> Exit {
     match report.run.state {
         RunState::Done => Exit::Done,

@@ -1,4 +1,4 @@
-//! Completion in the shell: tools, features, argument names and the values a schema allows.
+//! Shell completion of tools, features, argument names and enumerated values.
 
 use std::ffi::OsStr;
 use std::sync::{Arc, OnceLock};
@@ -19,33 +19,32 @@ use super::{Cli, Register};
 use crate::app;
 use toolroom::schema::choices;
 
-/// The variable by which the scripts ask for candidates.
+/// The variable through which scripts request candidates.
 const VARIABLE: &str = "TOOLROOM_COMPLETE";
 
-/// How the binary is called in the scripts.
+/// Name of the binary in the scripts.
 const PROGRAM: &str = "toolroom";
 
-/// Flags of such commands that take the next word.
+/// Flags of these commands that take a value.
 const FLAGS_WITH_VALUE: [&str; 7] =
     ["--timeout", "--context", "--color", "--set", "--provenance", "--caller-user", "--caller-entrance"];
 
-/// Commands behind which a tool and its arguments stand.
-const CALLING: [&str; 2] = ["call", "explain"];
+/// Commands that take a tool and its arguments.
+const TOOL_COMMANDS: [&str; 2] = ["call", "explain"];
 
-/// The completers are made before the command line is known, so what they need is put down here.
+/// Completers have no context of their own, so the embedder's tools are stored here.
 static REGISTER: OnceLock<Register> = OnceLock::new();
 
 #[derive(Args)]
 pub(super) struct CompletionsArgs {
-    /// Shell
+    /// Shell to complete in
     #[arg(value_parser = ["bash", "elvish", "fish", "powershell", "zsh"])]
     shell: String,
 }
 
-/// Prints the script that makes a shell ask us.
 pub(super) fn print_script(args: &CompletionsArgs, output: &Output) -> anyhow::Result<Exit> {
     let script = match args.shell.as_str() {
-        // Bash splits words at `=` and `:`, which stand inside our words.
+        // Bash splits words at `=` and `:`, which are part of arguments here.
         "bash" => include_str!("complete.bash").to_owned(),
         name => {
             let shells = Shells::builtins();
@@ -63,18 +62,18 @@ pub(super) fn print_script(args: &CompletionsArgs, output: &Output) -> anyhow::R
     Ok(Exit::Done)
 }
 
-/// Answers a shell that asks for candidates. `false` for an ordinary start.
-pub(super) fn answer(register: &Register) -> bool {
+/// Prints candidates if a shell requests them. `false` for an ordinary start.
+pub(super) fn complete(register: &Register) -> bool {
     if environment::variable(VARIABLE).is_none() {
         return false;
     }
-    let _first = REGISTER.set(Arc::clone(register));
+    let _already_set = REGISTER.set(Arc::clone(register));
     let engine = CompleteEnv::with_factory(Cli::command).var(VARIABLE);
-    // A shell in the middle of a line has no use for an error message.
+    // An error message would garble the line being edited.
     engine.try_complete(environment::arguments(), None).unwrap_or(true)
 }
 
-/// Names of tools; full ids once there is a colon.
+/// Tool names; full ids once the word contains a colon.
 pub(super) fn tools() -> ArgValueCompleter {
     ArgValueCompleter::new(|word: &OsStr| {
         let word = word.to_str().unwrap_or_default().to_owned();
@@ -115,18 +114,18 @@ pub(super) fn arguments() -> ArgValueCompleter {
     })
 }
 
-/// Only the tools are needed, not the data: pressing a key must not open or change the database.
+/// Builds a catalog without the database: completion must not open or change it.
 fn with_catalog(candidates: impl FnOnce(&Catalog) -> Vec<CompletionCandidate>) -> Vec<CompletionCandidate> {
     let register = |catalog: &Catalog| REGISTER.get().map_or(Ok(()), |register| register(catalog));
-    // A broken toolroom must not break the prompt.
+    // Errors yield no candidates.
     app::catalog(Arc::new(MemoryLedger::new()), Vec::new(), register)
         .map(|catalog| candidates(&catalog))
         .unwrap_or_default()
 }
 
-/// The tool named behind `call` or `policy explain`, in what was typed so far.
+/// The tool after `call` or `policy explain`.
 fn called_tool<'a>(words: &[&'a str]) -> Option<&'a str> {
-    let mut words = words.iter().skip_while(|word| !CALLING.contains(word)).skip(1);
+    let mut words = words.iter().skip_while(|word| !TOOL_COMMANDS.contains(word)).skip(1);
     while let Some(word) = words.next() {
         if FLAGS_WITH_VALUE.contains(word) {
             words.next();
@@ -137,7 +136,7 @@ fn called_tool<'a>(words: &[&'a str]) -> Option<&'a str> {
     None
 }
 
-/// Names of arguments, and behind `name=` the values its schema lists.
+/// Argument names, or the enumerated values after `name=`.
 fn candidates(schema: &Value, word: &str) -> Vec<CompletionCandidate> {
     if let Some((name, _)) = word.split_once('=') {
         let pairs = choices(schema, name).into_iter().map(|value| format!("{name}={value}"));
@@ -162,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tool_is_the_first_word_that_belongs_to_no_flag() {
+    fn the_tool_is_the_first_word_that_is_no_flag_or_its_value() {
         let check = |words: &[&str], tool: Option<&str>| assert_eq!(called_tool(words), tool, "{words:?}");
         check(&["toolroom", "call", "calculator", "ex"], Some("calculator"));
         check(

@@ -1,7 +1,7 @@
-//! `toolroom config`: where things are, what holds and why, and whether it can be used.
+//! `toolroom config`: shows and checks the configuration.
 //!
-//! Nothing here needs a configuration that is right, or a database; where that cannot be asked, a project's file
-//! counts as not trusted.
+//! Works with an invalid configuration and without a database. If trust cannot be looked up, a project file counts as
+//! not trusted.
 
 mod paths;
 
@@ -23,30 +23,30 @@ use super::console::input::no_file;
 use super::console::output::{DIM, Output, visible};
 use crate::app::catalog;
 use crate::config::{
-    Compiled, Config, ConfigError, Layer, Loaded, Origin, Problem, ProjectFile, Setting, Sources, Trust,
-    file_layer, is_key, lint,
+    CompiledConfig, Config, ConfigError, Layer, LoadedConfig, Origin, Problem, ProjectFile, Setting, Sources,
+    Trust, file_layer, is_key, lint,
 };
 use crate::database::{DATABASE, open_store};
 
 const EXAMPLES: &str = "\
 Examples:
-  toolroom config show --origin        what holds, and where each value comes from
-  toolroom config show policy          only some of it
-  toolroom config check                what is wrong, with file and line
-  toolroom config schema > schema.json for editors that complete and check";
+  toolroom config show --origin        values in effect and where each one comes from
+  toolroom config show policy          one key or table
+  toolroom config check                list problems with file and line
+  toolroom config schema > schema.json for completion and checks in editors";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ConfigArgs {
     #[command(subcommand)]
-    action: Action,
+    command: ConfigCommand,
 }
 
 #[derive(Subcommand)]
-enum Action {
-    /// Show where files and data are
+enum ConfigCommand {
+    /// Show the paths of configuration and data
     Path,
-    /// Show every key with the value that holds
+    /// Show every key with its value in effect
     Show {
         /// Also show where each value comes from
         #[arg(long)]
@@ -54,12 +54,12 @@ enum Action {
         /// Only this key, or the keys below it
         key: Option<String>,
     },
-    /// Check what counts here, or one file
+    /// Check the configuration in effect here, or one file
     Check {
-        /// The file
+        /// Configuration file
         file: Option<PathBuf>,
     },
-    /// Print the JSON Schema of the file
+    /// Print the JSON Schema of the configuration file
     Schema,
 }
 
@@ -69,18 +69,18 @@ pub(super) async fn run(
     output: &Output,
     register: &Register,
 ) -> anyhow::Result<Exit> {
-    match args.action {
-        Action::Path => paths::run(*output).await,
-        Action::Show { origin, key } => show(settings, origin, key.as_deref(), *output).await,
-        Action::Check { file } => check(settings, file.as_deref(), *output, register).await,
-        Action::Schema => {
+    match args.command {
+        ConfigCommand::Path => paths::run(*output).await,
+        ConfigCommand::Show { origin, key } => show(settings, origin, key.as_deref(), *output).await,
+        ConfigCommand::Check { file } => check(settings, file.as_deref(), *output, register).await,
+        ConfigCommand::Schema => {
             output.document(&Config::schema())?;
             Ok(Exit::Done)
         }
     }
 }
 
-/// Whether a project's file is trusted, as far as that can be found out. Looking makes no database.
+/// Looks up whether a project file is trusted. Creates no database.
 pub(super) async fn trust(file: &ProjectFile, folders: &Folders, output: Output) -> Trust {
     if !text_file::is_there(&folders.data.join(DATABASE)) {
         return Trust::Missing;
@@ -88,20 +88,19 @@ pub(super) async fn trust(file: &ProjectFile, folders: &Folders, output: Output)
     let looked_up = async {
         let store = open_store(folders).await?;
         let trust = file.trust(&store).await;
-        // Nothing was written, so nothing is lost with an untidy end.
+        // Read only: a failed shutdown loses nothing.
         drop(store.shutdown().await);
         anyhow::Ok(trust?)
     };
     looked_up.await.unwrap_or_else(|error| {
-        let place = file.path.display();
-        output.hint(&format!(
-            "`{place}` counts as not trusted, because the database cannot be asked: {error:#}"
-        ));
+        let path = file.path.display();
+        output
+            .hint(&format!("`{path}` counts as not trusted, because the database cannot be read: {error:#}"));
         Trust::Missing
     })
 }
 
-/// Every layer that counts here.
+/// All layers in effect here.
 pub(super) async fn layers(settings: &[String], output: Output) -> anyhow::Result<Vec<Layer>> {
     let folders = Folders::from_environment()?;
     let files = Sources::find(&folders).read()?;
@@ -118,7 +117,7 @@ async fn show(
     key: Option<&str>,
     output: Output,
 ) -> anyhow::Result<Exit> {
-    let Compiled { loaded, .. } = Compiled::of(&layers(settings, output).await?)?;
+    let CompiledConfig { loaded, .. } = CompiledConfig::of(&layers(settings, output).await?)?;
     let mut effective = loaded.effective();
     if let Some(key) = key {
         let all = std::mem::take(&mut effective);
@@ -132,7 +131,7 @@ async fn show(
             return Err(unset(key, &known).into());
         }
     }
-    tell_oddities(&loaded, output);
+    print_warnings(&loaded, output);
     if output.is_json() {
         output.document(&json!({"settings": effective, "ignored": loaded.ignored}))?;
         return Ok(Exit::Done);
@@ -143,22 +142,22 @@ async fn show(
 
 fn unset(key: &str, known: &[String]) -> Missing {
     if is_key(key) {
-        return Missing(format!("nothing sets `{key}`"));
+        return Missing(format!("`{key}` is not set"));
     }
     let near = nearest_one(key, known.iter().map(String::as_str));
     let hint = near.map_or("see `toolroom config show`".to_owned(), |near| format!("did you mean `{near}`?"));
-    Missing(format!("`{key}` is no key of the configuration; {hint}"))
+    Missing(format!("unknown configuration key `{key}`; {hint}"))
 }
 
-/// Settings as they could stand in a file. A limit that holds beside another one of the same key is a comment.
+/// Settings as TOML. A second limit for the same key becomes a comment.
 fn as_toml(settings: &[Setting], with_origin: bool) -> String {
     let mut lines = Vec::new();
     for (position, setting) in settings.iter().enumerate() {
         let before = settings.get(..position).unwrap_or_default();
-        let beside = before.iter().any(|other| other.key == setting.key);
+        let is_repeated = before.iter().any(|other| other.key == setting.key);
         for (number, line) in setting.lines().into_iter().enumerate() {
             let mut line = visible(&line);
-            if beside {
+            if is_repeated {
                 line = format!("{DIM}# and{DIM:#} {line}");
             }
             if with_origin && number == 0 {
@@ -170,12 +169,12 @@ fn as_toml(settings: &[Setting], with_origin: bool) -> String {
     lines.join("\n")
 }
 
-/// What is odd, and what a project's file may not do before it is trusted.
-fn tell_oddities(loaded: &Loaded, output: Output) {
+/// Prints warnings, and the settings of an untrusted project file that are ignored.
+fn print_warnings(loaded: &LoadedConfig, output: Output) {
     loaded.warnings.iter().for_each(|warning| output.warning(&warning.to_string()));
     loaded.ignored.iter().for_each(|ignored| output.warning(&ignored.to_string()));
     if !loaded.ignored.is_empty() {
-        output.hint("`toolroom trust` lets a project's file set what is ignored now");
+        output.hint("run `toolroom trust` to allow the ignored settings of the project file");
     }
 }
 
@@ -193,23 +192,23 @@ async fn check(
             Err(error) => Err(error.into()),
         },
     };
-    let compiled = layers.and_then(|layers| Ok(Compiled::of(&layers)?));
+    let compiled = layers.and_then(|layers| Ok(CompiledConfig::of(&layers)?));
     match compiled {
         Ok(compiled) => {
             let warnings = lint(&compiled.loaded, &known_tools(register)?);
-            right(&compiled.loaded, &warnings, output)
+            print_valid(&compiled.loaded, &warnings, output)
         }
-        Err(error) => wrong(&error.downcast::<ConfigError>()?, output),
+        Err(error) => print_invalid(&error.downcast::<ConfigError>()?, output),
     }
 }
 
-/// The tools there are, whatever the state of the data.
+/// The registered tools, without opening the database.
 fn known_tools(register: &Register) -> anyhow::Result<Vec<ToolSpec>> {
     let catalog = catalog(Arc::new(MemoryLedger::new()), Vec::new(), |catalog| register(catalog))?;
     Ok(catalog.list(&ProjectId::default()).iter().map(|entry| entry.spec().clone()).collect())
 }
 
-fn right(loaded: &Loaded, warnings: &[Problem], output: Output) -> anyhow::Result<Exit> {
+fn print_valid(loaded: &LoadedConfig, warnings: &[Problem], output: Output) -> anyhow::Result<Exit> {
     let effective = loaded.effective();
     let below = |table: &str| effective.iter().filter(|setting| setting.key.starts_with(table)).count();
     let set = effective.iter().filter(|setting| setting.origin != Origin::Default).count();
@@ -224,14 +223,14 @@ fn right(loaded: &Loaded, warnings: &[Problem], output: Output) -> anyhow::Resul
         return Ok(Exit::Done);
     }
     warnings.iter().for_each(|warning| output.warning(&warning.to_string()));
-    tell_oddities(loaded, output);
+    print_warnings(loaded, output);
     let count = |number: usize, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
     let (keys, rules, limits) = (count(keys, "key"), count(rules, "rule"), count(limits, "limit"));
     output.data(&format!("ok: {keys}, {rules}, {limits}"))?;
     Ok(Exit::Done)
 }
 
-fn wrong(error: &ConfigError, output: Output) -> anyhow::Result<Exit> {
+fn print_invalid(error: &ConfigError, output: Output) -> anyhow::Result<Exit> {
     if output.is_json() {
         let none: [Value; 0] = [];
         output
@@ -240,7 +239,7 @@ fn wrong(error: &ConfigError, output: Output) -> anyhow::Result<Exit> {
     }
     error.problems.iter().for_each(|problem| output.error(&problem.to_string()));
     if error.cut {
-        output.talk("and more, told when these are mended");
+        output.talk("there are more problems; fix these first");
     }
     Ok(Exit::Usage)
 }

@@ -1,4 +1,4 @@
-//! Exit codes: one table for every command.
+//! Exit codes and error messages of all commands.
 
 use std::io;
 
@@ -11,18 +11,15 @@ use toolroom_host::interrupt::INTERRUPTED;
 use super::output::Output;
 use crate::config::{ConfigError, Problem};
 
-/// What to do about a configuration that cannot be used.
-const CHECK: &str = "nothing was done; mend the configuration and look at it with `toolroom config check`";
+const FIX_CONFIGURATION: &str =
+    "nothing was done; fix the configuration and verify it with `toolroom config check`";
 
-/// What to do about a disk that takes nothing more.
-const MAKE_ROOM: &str =
-    "there is no room for it; delete other files on that disk, or raise the quota, then try again";
+const FREE_SPACE: &str = "the disk or quota is full; free some space, then try again";
 
-/// What to do about a file or a port that the system keeps from this user.
-const ASK_OWNER: &str =
-    "the system does not let you; look who may with `ls -l`, or do it as the user it belongs to";
+const CHECK_PERMISSIONS: &str =
+    "permission denied by the system; check the owner with `ls -l`, or run as that user";
 
-/// How the process ends.
+/// Exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     Done,
@@ -33,11 +30,11 @@ pub(crate) enum Exit {
     NotFound,
     Timeout,
     Interrupted,
-    /// As a program that was run for somebody.
+    /// The code of a program run by `toolroom sandbox`.
     Program(u8),
 }
 
-/// The command line was used wrongly. Nothing was changed.
+/// Invalid command line. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Usage(pub(crate) String);
@@ -47,7 +44,7 @@ pub(crate) struct Usage(pub(crate) String);
 #[error("{0}")]
 pub(crate) struct Missing(pub(crate) String);
 
-/// What the user wants is refused.
+/// The request is refused.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Refused(pub(crate) String);
@@ -70,7 +67,7 @@ impl Exit {
         }
     }
 
-    /// A tool's own `not_found` or `timeout` is a failure of the tool; only the kernel's have codes of their own.
+    /// Only `not_found`, `timeout` and `cancelled` of the kernel have their own codes; a tool's own are failures.
     pub(crate) fn of_outcome(outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Done(_) => Self::Done,
@@ -85,27 +82,28 @@ impl Exit {
         }
     }
 
-    /// Says what went wrong, and how the process ends for it.
+    /// Prints an error with its hint and returns the exit code.
     pub(crate) fn of_error(error: &anyhow::Error, output: &Output) -> Self {
         if is_broken_pipe(error) {
-            // The reader has seen enough: `toolroom log | head`.
+            // The reader closed the pipe: `toolroom log | head`.
             return Self::Done;
         }
-        let (exit, kind) = if error.is::<Usage>() || error.is::<ConfigError>() || is_about_variables(error) {
-            (Self::Usage, "usage")
-        } else if error.is::<Missing>() {
-            (Self::NotFound, ErrorKind::NotFound.as_str())
-        } else if error.is::<Refused>() {
-            (Self::Denied, ErrorKind::PermissionDenied.as_str())
-        } else {
-            (Self::Failed, ErrorKind::Crashed.as_str())
-        };
+        let (exit, kind) =
+            if error.is::<Usage>() || error.is::<ConfigError>() || is_invalid_environment(error) {
+                (Self::Usage, "usage")
+            } else if error.is::<Missing>() {
+                (Self::NotFound, ErrorKind::NotFound.as_str())
+            } else if error.is::<Refused>() {
+                (Self::Denied, ErrorKind::PermissionDenied.as_str())
+            } else {
+                (Self::Failed, ErrorKind::Crashed.as_str())
+            };
         let (message, hint) = (format!("{error:#}"), remedy(error));
         if output.is_json() {
             let problems = error.downcast_ref::<ConfigError>().map(|error| &error.problems);
-            let told = Told { kind, message, problems, hint };
-            // Whether the document can be written or not, there is nobody left to tell.
-            drop(output.document(&serde_json::json!({"error": told})));
+            let report = ErrorReport { kind, message, problems, hint };
+            // A failed write cannot be reported anywhere.
+            drop(output.document(&serde_json::json!({"error": report})));
         } else {
             output.error(&message);
             if let Some(hint) = hint {
@@ -116,9 +114,8 @@ impl Exit {
     }
 }
 
-/// What `--json` prints of an error.
 #[derive(Serialize)]
-struct Told<'a> {
+struct ErrorReport<'a> {
     kind: &'static str,
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,10 +124,10 @@ struct Told<'a> {
     hint: Option<&'static str>,
 }
 
-/// What to do, where that is the same whatever was being done.
+/// A hint for errors that need the same action in every command.
 fn remedy(error: &anyhow::Error) -> Option<&'static str> {
     if error.is::<ConfigError>() {
-        return Some(CHECK);
+        return Some(FIX_CONFIGURATION);
     }
     let has_no_room = |error: &io::Error| {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
@@ -139,13 +136,13 @@ fn remedy(error: &anyhow::Error) -> Option<&'static str> {
     let is_closed = |error: &io::Error| error.kind() == io::ErrorKind::PermissionDenied;
     let any = |is: fn(&io::Error) -> bool| error.chain().filter_map(|cause| cause.downcast_ref()).any(is);
     if any(has_no_room) {
-        return Some(MAKE_ROOM);
+        return Some(FREE_SPACE);
     }
-    any(is_closed).then_some(ASK_OWNER)
+    any(is_closed).then_some(CHECK_PERMISSIONS)
 }
 
-/// Whether the environment names a place that cannot be one.
-fn is_about_variables(error: &anyhow::Error) -> bool {
+/// Whether an environment variable has an invalid path.
+fn is_invalid_environment(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(FoldersError::NoHome | FoldersError::Relative { .. }))
 }
 

@@ -1,4 +1,4 @@
-//! What all commands share: output, exit codes, prompts, redaction, input files, times.
+//! Shared by all commands: output, exit codes, prompts, redaction, input and times.
 
 pub(crate) mod exit;
 pub(crate) mod input;

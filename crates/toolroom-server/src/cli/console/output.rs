@@ -1,4 +1,4 @@
-//! What is printed, and where: data to stdout, talk to stderr, colours on terminals only.
+//! Prints data to stdout and messages to stderr, with colors on terminals only.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
@@ -15,10 +15,10 @@ use super::redaction::shown;
 use crate::spelled_out::escaped;
 pub(crate) use crate::spelled_out::{harmless, visible};
 
-/// Whether the last line on standard error is to be taken back.
+/// Whether the last line on standard error is a progress line to erase.
 static SHOWS_PROGRESS: AtomicBool = AtomicBool::new(false);
 
-/// The two streams of this process.
+/// Prints to the standard streams.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Output {
     json: bool,
@@ -45,27 +45,27 @@ impl Output {
         self.json
     }
 
-    /// A line of data.
+    /// Prints a line of data.
     pub(crate) fn data(self, text: &str) -> io::Result<()> {
         writeln!(anstream::stdout().lock(), "{}", shown(text))
     }
 
-    /// One JSON document.
+    /// Prints a JSON document.
     pub(crate) fn document(self, document: &impl Serialize) -> anyhow::Result<()> {
         Ok(self.data(&escaped(&serde_json::to_string_pretty(document)?))?)
     }
 
-    /// One JSON document on one line, as in a stream of them.
+    /// Prints a JSON document on one line.
     pub(crate) fn line_of_json(self, document: &impl Serialize) -> anyhow::Result<()> {
         Ok(self.data(&escaped(&serde_json::to_string(document)?))?)
     }
 
-    /// A result: a scalar as plain text, everything else as JSON.
+    /// Prints a result: a scalar as plain text, everything else as JSON.
     pub(crate) fn result(self, value: &Value) -> anyhow::Result<()> {
-        // A text that ends its last line needs no other end.
+        // Avoids a second line end.
         let line = |text: &str| text.strip_suffix('\n').unwrap_or(text).to_owned();
         match value {
-            // A terminal obeys control characters; a file or a pipe gets what the tool said.
+            // Control characters are escaped on a terminal only.
             Value::String(text) if io::stdout().is_terminal() => Ok(self.data(&harmless(&line(text)))?),
             Value::String(text) => Ok(writeln!(io::stdout().lock(), "{}", shown(&line(text)))?),
             Value::Null | Value::Bool(_) | Value::Number(_) => Ok(self.data(&value.to_string())?),
@@ -73,17 +73,17 @@ impl Output {
         }
     }
 
-    /// A line of talk. Whether anybody reads it does not matter to the command.
+    /// Prints a message to stderr. Ignores write errors.
     pub(crate) fn talk(self, text: impl Display) {
-        let _unread = writeln!(anstream::stderr().lock(), "{}", shown(&text.to_string()));
+        let _ignored = writeln!(anstream::stderr().lock(), "{}", shown(&text.to_string()));
     }
 
-    /// A question that is answered on its own line.
+    /// Prints a question; the answer is typed on the same line.
     pub(crate) fn ask(self, text: impl Display) {
-        // In one piece: what is typed is shown behind it, not in the middle.
+        // Written in one piece, so that typed input is not shown in the middle.
         let question = format!("{} ", shown(&text.to_string()));
         let mut screen = anstream::stderr().lock();
-        let _unread = screen.write_all(question.as_bytes()).and_then(|()| screen.flush());
+        let _ignored = screen.write_all(question.as_bytes()).and_then(|()| screen.flush());
     }
 
     pub(crate) fn error(self, text: &str) {
@@ -94,14 +94,14 @@ impl Output {
         self.talk(format_args!("{YELLOW}hint:{YELLOW:#} {}", visible(text)));
     }
 
-    /// Something that is probably not meant.
+    /// Prints a warning about a likely mistake.
     pub(crate) fn warning(self, text: &str) {
         self.talk(format_args!("{YELLOW}warning:{YELLOW:#} {}", visible(text)));
     }
 
-    /// Says why a call failed, what to do, and, to the person at the terminal, what is behind it.
+    /// Prints why a call failed, with hint and cause.
     pub(crate) fn failure(self, text: &str, hint: Option<&str>, cause: Option<&str>) {
-        // A tool's own line must not pass for one of ours.
+        // Indented, so that a tool cannot imitate our own lines.
         let indented = |text: &str| text.replace('\n', "\n  ");
         self.error(&indented(text));
         if let Some(hint) = hint {
@@ -112,29 +112,29 @@ impl Output {
         }
     }
 
-    /// Shows the latest word of a running tool on one line, where somebody is watching.
+    /// Shows progress on one line that is replaced, on terminals only.
     pub(crate) fn progress(self, text: &str) {
         if can_erase() {
             self.end_progress();
             SHOWS_PROGRESS.store(true, Ordering::SeqCst);
-            let _unread = write!(anstream::stderr().lock(), "{DIM}{}{DIM:#}", harmless(&shown(text)));
+            let _ignored = write!(anstream::stderr().lock(), "{DIM}{}{DIM:#}", harmless(&shown(text)));
         }
     }
 
     pub(crate) fn end_progress(self) {
         if SHOWS_PROGRESS.swap(false, Ordering::SeqCst) {
-            // Not a colour: whoever wants none wants the line gone all the same.
-            let _unread = write!(io::stderr().lock(), "\r\x1b[2K");
+            // Not a color, so it is written without colors, too.
+            let _ignored = write!(io::stderr().lock(), "\r\x1b[2K");
         }
     }
 }
 
-/// Whether a line on standard error can be taken back.
+/// Whether a line on standard error can be erased.
 pub(crate) fn can_erase() -> bool {
     io::stderr().is_terminal() && environment::variable("TERM").is_none_or(|terminal| terminal != "dumb")
 }
 
-/// The colour a status is shown in.
+/// The color of a status.
 pub(crate) const fn style_of(status: CallStatus) -> Style {
     match status {
         CallStatus::Done => GREEN,
@@ -143,7 +143,7 @@ pub(crate) const fn style_of(status: CallStatus) -> Style {
     }
 }
 
-/// Columns as wide as their widest cell. The last cell of a row is not padded and may run on below the others.
+/// Aligns columns. The last cell of a row is not padded.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
@@ -166,15 +166,15 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
     lines.join("\n")
 }
 
-/// Characters on the screen, colours not counted.
+/// Number of visible characters.
 fn shown_width(cell: &str) -> usize {
     anstream::adapter::strip_str(cell).to_string().chars().count()
 }
 
-/// How many characters of an id a listing shows: the random end, which tells two ids apart.
+/// Length of a short id: the random end, which is unique enough.
 const SHORT_ID: usize = 8;
 
-/// The end of an id, as listings show it.
+/// The end of an id, for lists.
 pub(crate) fn short_id(id: &impl Display) -> String {
     let text = id.to_string();
     text.chars().skip(text.chars().count().saturating_sub(SHORT_ID)).collect()
@@ -188,7 +188,7 @@ pub(crate) fn one_line(text: &str, chars: usize) -> String {
     visible(&if more { format!("{cut}…") } else { cut })
 }
 
-/// The text on one line: line ends and tabs are escaped, and so is everything invisible.
+/// The text on one line, with line ends, tabs and invisible characters escaped.
 pub(crate) fn single_line(text: &str) -> String {
     visible(text).replace('\n', "\\n").replace('\t', "\\t")
 }
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_approved_is_what_is_read() {
+    fn invisible_characters_are_escaped() {
         let check = |text: &str, shown: &str| assert_eq!(visible(text), shown);
         check("plain ünïcödé 🙂\ttab", "plain ünïcödé 🙂\ttab");
         check("a\u{202e}b", "a\\u{202e}b");
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_says_the_same_with_every_character_to_be_seen() {
+    fn escaping_keeps_the_meaning_of_json() {
         let text = "a\u{200b}b\u{202e}\u{e0041}c🙂";
         let json = escaped(&serde_json::to_string(text).unwrap());
         assert_eq!(json, "\"a\\u200bb\\u202e\\udb40\\udc41c🙂\"");
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tools_own_text_keeps_its_joiners() {
+    fn emoji_joiners_are_kept() {
         assert_eq!(harmless("👩\u{200d}🔬\u{202e}"), "👩\u{200d}🔬\\u{202e}");
     }
 }

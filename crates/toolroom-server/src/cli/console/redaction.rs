@@ -1,5 +1,4 @@
-//! The last look at everything this process tells: no stored secret, and none of the environment, goes to a screen, a
-//! pipe or a log, whatever came before.
+//! Final redaction of everything this process prints or logs: stored secrets and secret environment variables.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -12,89 +11,87 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use super::output::visible;
 
-/// What is hidden from now on.
-static HIDDEN: RwLock<Option<Hidden>> = RwLock::new(None);
+static REDACTORS: RwLock<Option<Redactors>> = RwLock::new(None);
 
 #[derive(Clone)]
-struct Hidden {
-    /// For people who look at what they themselves typed and keep: stored values only.
+struct Redactors {
+    /// For the terminal: stored values only, because users see text they typed themselves.
     screen: Arc<Redactor>,
-    /// For what nobody looked at before: known formats of keys as well.
+    /// For logs: also known formats of API keys.
     log: Arc<Redactor>,
 }
 
-/// Hides these values, and those of the environment, in whatever is told from now on.
+/// Sets the secrets to hide, in addition to those of the environment.
 pub(crate) fn hide(stored: Vec<Secret>) {
     let named = |(name, value)| Secret::new(format!("${name}"), value);
     let secrets: Vec<Secret> =
         stored.into_iter().chain(environment::secret_variables().into_iter().map(named)).collect();
-    let hidden = Hidden {
+    let redactors = Redactors {
         screen: Arc::new(Redactor::new(secrets.clone(), Patterns::None)),
         log: Arc::new(Redactor::new(secrets, Patterns::Keys)),
     };
-    *HIDDEN.write().unwrap_or_else(PoisonError::into_inner) = Some(hidden);
+    *REDACTORS.write().unwrap_or_else(PoisonError::into_inner) = Some(redactors);
 }
 
-/// A text as it may stand in a log.
+/// Redacts a text for a log.
 pub(crate) fn logged(text: &str) -> Cow<'_, str> {
-    match &*HIDDEN.read().unwrap_or_else(PoisonError::into_inner) {
+    match &*REDACTORS.read().unwrap_or_else(PoisonError::into_inner) {
         Some(hidden) => hidden.log.redact_text(text),
         None => Redactor::default().redact_text(text),
     }
 }
 
-fn hidden() -> Option<Hidden> {
-    HIDDEN.read().unwrap_or_else(PoisonError::into_inner).clone()
+fn redactors() -> Option<Redactors> {
+    REDACTORS.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// A text as a person may see it.
+/// Redacts a text for the terminal.
 pub(crate) fn shown(text: &str) -> Cow<'_, str> {
-    match &*HIDDEN.read().unwrap_or_else(PoisonError::into_inner) {
+    match &*REDACTORS.read().unwrap_or_else(PoisonError::into_inner) {
         Some(hidden) => hidden.screen.redact_text(text),
         None => Cow::Borrowed(text),
     }
 }
 
-/// A text that arrives in pieces, as a person may see it.
+/// Redacts streamed text for the terminal.
 pub(crate) fn stream() -> Stream {
-    Stream::new(hidden().map_or_else(Arc::default, |hidden| hidden.screen))
+    Stream::new(redactors().map_or_else(Arc::default, |hidden| hidden.screen))
 }
 
-/// What goes wrong behind a call's back is told to the operator, who is the person at the terminal.
-pub(crate) fn tell_warnings() {
-    let warnings = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_writer(Log);
-    // An embedder may have a subscriber of its own; that one stays.
+/// Logs warnings to stderr.
+pub(crate) fn log_warnings() {
+    let warnings = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_writer(RedactedStderr);
+    // An embedder may have set a subscriber; it is kept.
     drop(warnings.without_time().with_target(false).try_init());
 }
 
-/// Tells where something panicked, and nothing else about it.
-pub(crate) fn tell_panics() {
-    std::panic::set_hook(Box::new(tell_panic));
+/// Logs panics with their location.
+pub(crate) fn log_panics() {
+    std::panic::set_hook(Box::new(log_panic));
 }
 
-/// A panic of a tool ends its call and is told there; here it is only said where it happened.
-fn tell_panic(panic: &PanicHookInfo<'_>) {
+fn log_panic(panic: &PanicHookInfo<'_>) {
     let text = visible(panic.payload_as_str().unwrap_or("without a message"));
-    let place = panic.location().map(|place| format!(" at {place}")).unwrap_or_default();
-    tracing::error!("panicked{place}: {text}");
+    let location = panic.location().map(|location| format!(" at {location}")).unwrap_or_default();
+    tracing::error!("panicked{location}: {text}");
 }
 
-/// Where log lines go: standard error, without secrets.
-struct Log;
+/// Writes redacted log lines to stderr.
+struct RedactedStderr;
 
-impl<'a> MakeWriter<'a> for Log {
-    type Writer = Line;
+impl<'a> MakeWriter<'a> for RedactedStderr {
+    type Writer = LogLine;
 
     fn make_writer(&'a self) -> Self::Writer {
-        Line::default()
+        LogLine::default()
     }
 }
 
-/// One log line. It is looked at as a whole when it is complete.
+/// A log line, redacted and written when it is complete.
 #[derive(Default)]
-struct Line(Vec<u8>);
+struct LogLine(Vec<u8>);
 
-impl Write for Line {
+impl Write for LogLine {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.extend_from_slice(bytes);
         Ok(bytes.len())
@@ -105,11 +102,11 @@ impl Write for Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for LogLine {
     fn drop(&mut self) {
         let text = String::from_utf8_lossy(&self.0);
-        let told = logged(&text);
-        // Nobody is left to be told that nothing can be told.
-        drop(write!(anstream::stderr().lock(), "{told}"));
+        let redacted = logged(&text);
+        // A failed write cannot be reported anywhere.
+        drop(write!(anstream::stderr().lock(), "{redacted}"));
     }
 }

@@ -1,4 +1,4 @@
-//! Spans of time and instants as people write them.
+//! Parses and formats durations and times.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use toolroom::clock::Timestamp;
 
 pub(crate) use crate::config::parse_span;
 
-/// A span in the largest unit that says enough: `3 d`, `23 h`, `59 min`, `12 s`.
+/// A duration in its largest useful unit: `3 d`, `23 h`, `59 min`, `12 s`.
 pub(crate) fn remaining(span: Duration) -> String {
     match span.as_secs() {
         seconds @ 0..60 => format!("{seconds} s"),
@@ -27,7 +27,7 @@ pub(crate) fn elapsed(micros: u64) -> String {
     }
 }
 
-/// An instant in the given zone and `strftime` format.
+/// Formats a time in the given zone and `strftime` format.
 pub(crate) fn local_time(at: Timestamp, zone: &TimeZone, format: &str) -> String {
     jiff::Timestamp::from_microsecond(at.as_micros()).map_or_else(
         |_| at.as_micros().to_string(),
@@ -35,15 +35,15 @@ pub(crate) fn local_time(at: Timestamp, zone: &TimeZone, format: &str) -> String
     )
 }
 
-/// A span in which something can happen.
+/// Parses a non-zero duration.
 pub(crate) fn parse_limit(text: &str) -> Result<Duration, String> {
     match parse_span(text)? {
-        Duration::ZERO => Err("nothing can be done in no time; give a longer span".to_owned()),
+        Duration::ZERO => Err("must be longer than zero".to_owned()),
         limit => Ok(limit),
     }
 }
 
-/// A span ago, or a date, or a date and time in the user's zone, or with an offset.
+/// Parses a span before `now`, a date, or a date and time in the user's zone or with an offset.
 pub(crate) fn parse_since(text: &str, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, String> {
     if let Ok(span) = parse_span(text) {
         return Ok(now.before(span));
@@ -54,7 +54,7 @@ pub(crate) fn parse_since(text: &str, now: Timestamp, zone: &TimeZone) -> Result
         .or_else(|_| text.parse::<Date>().and_then(|day| Ok(day.to_zoned(zone.clone())?.timestamp())));
     instant
         .map(|instant| Timestamp::from_micros(instant.as_microsecond()))
-        .map_err(|_| format!("`{text}` is neither a span such as 2h nor a date such as 2026-11-15"))
+        .map_err(|_| format!("`{text}` is not a span such as 2h or a date such as 2026-11-15"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `toolroom conversations`: what was talked about.
+//! `toolroom conversations`: lists, shows, exports and deletes conversations.
 
 mod transcript;
 
@@ -13,62 +13,61 @@ use toolroom_host::environment;
 
 use super::console::exit::{Exit, Missing, Refused, Usage};
 use super::console::input::{Reply, ask, is_yes};
-use super::console::output::short_id;
-use super::console::output::{BOLD, DIM, Output, one_line, table};
+use super::console::output::{BOLD, DIM, Output, one_line, short_id, table};
 use super::console::time::local_time;
 use crate::agents;
 use crate::app::App;
-use transcript::{exported, turns};
+use transcript::{as_markdown, as_text};
 
-/// What fits on a screen without scrolling much.
+/// Fits on one screen.
 const DEFAULT_LINES: u32 = 20;
 
-/// Room for a title.
+/// Column width of a title.
 const TITLE_CHARS: usize = 60;
 
 const EXAMPLES: &str = "\
 Examples:
-  toolroom conversations                                 the one last spoken in first
-  toolroom conversations show last                       reads it
-  toolroom conversations export last > conversation.md   keeps it elsewhere; with --json as JSON
-  toolroom chat --continue                               goes on in the last one";
+  toolroom conversations                                 all conversations, most recent first
+  toolroom conversations show last                       read the last one
+  toolroom conversations export last > conversation.md   export as Markdown; with --json as JSON
+  toolroom chat --continue                               continue the last one";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ConversationsArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    command: Option<ConversationsCommand>,
 }
 
 #[derive(Subcommand)]
-enum Action {
-    /// List conversations, the one last spoken in first
+enum ConversationsCommand {
+    /// List conversations, most recent first
     List {
-        /// Only those in whose title this stands
+        /// Only conversations whose title contains this text
         #[arg(long, value_name = "TEXT")]
         title: Option<String>,
-        /// At most so many
+        /// Maximum number to list
         #[arg(long, value_name = "N", default_value_t = DEFAULT_LINES)]
         limit: u32,
     },
-    /// Read one: its id, the end of it, or `last`
+    /// Show a conversation
     Show {
-        /// Which one
+        /// Conversation id, its ending, or `last`
         id: String,
     },
-    /// Print one to be kept elsewhere
+    /// Export a conversation to stdout
     Export {
-        /// Which one: its id, the end of it, or `last`
+        /// Conversation id, its ending, or `last`
         id: String,
-        /// As what
+        /// Output format
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Delete one, with its runs and what was learned from it
+    /// Delete a conversation with its runs and the knowledge learned from it
     Delete {
-        /// Which one: its id, the end of it, or `last`
+        /// Conversation id, its ending, or `last`
         id: String,
-        /// Do not ask
+        /// Delete without asking
         #[arg(long)]
         yes: bool,
     },
@@ -88,32 +87,32 @@ pub(super) async fn run(
     output: &Output,
 ) -> anyhow::Result<Exit> {
     let zone = environment::time_zone();
-    match args.action.unwrap_or(Action::List { title: None, limit: DEFAULT_LINES }) {
-        Action::List { title, limit } => {
+    match args.command.unwrap_or(ConversationsCommand::List { title: None, limit: DEFAULT_LINES }) {
+        ConversationsCommand::List { title, limit } => {
             let filter = ConversationFilter { title, limit: Some(limit), ..ConversationFilter::default() };
             list(app, &scope, filter, &zone, *output).await
         }
-        Action::Show { id } => {
+        ConversationsCommand::Show { id } => {
             let (conversation, entries) = read(app, &scope, &id).await?;
             match output.is_json() {
                 true => output.document(&json!({"conversation": conversation, "entries": entries}))?,
-                false => output.data(turns(&conversation, &entries, &zone).trim_end())?,
+                false => output.data(as_text(&conversation, &entries, &zone).trim_end())?,
             }
             Ok(Exit::Done)
         }
-        Action::Export { id, format } => {
+        ConversationsCommand::Export { id, format } => {
             let (conversation, entries) = read(app, &scope, &id).await?;
             match (format, output.is_json()) {
                 (Format::Json, _) | (_, true) => {
                     output.document(&json!({"conversation": conversation, "entries": entries}))?;
                 }
                 (Format::Markdown, false) => {
-                    output.result(&exported(&conversation, &entries, &zone).into())?;
+                    output.result(&as_markdown(&conversation, &entries, &zone).into())?;
                 }
             }
             Ok(Exit::Done)
         }
-        Action::Delete { id, yes } => delete(app, &scope, &id, yes, *output).await,
+        ConversationsCommand::Delete { id, yes } => delete(app, &scope, &id, yes, *output).await,
     }
 }
 
@@ -130,8 +129,8 @@ async fn list(
         output.document(&found)?;
     } else if found.is_empty() {
         output.talk(match filtered {
-            true => "no conversation matches",
-            false => "nothing was said yet; try: toolroom chat 'what is 17*23?'",
+            true => "No matching conversations",
+            false => "No conversations yet; try: toolroom chat 'what is 17*23?'",
         });
     } else {
         let rows: Vec<Vec<String>> = found.iter().map(|conversation| line(conversation, zone)).collect();
@@ -149,18 +148,18 @@ fn line(conversation: &Conversation, zone: &TimeZone) -> Vec<String> {
     ]
 }
 
-/// The conversation last spoken in.
+/// The most recent conversation.
 pub(super) async fn newest(app: &App, scope: &Scope) -> anyhow::Result<Option<Conversation>> {
     let filter = ConversationFilter { limit: Some(1), ..ConversationFilter::default() };
     Ok(agents::conversations(app).conversations(scope, filter).await?.into_iter().next())
 }
 
-/// One conversation by its id, by the end of its id, or the last one.
+/// Finds a conversation by id, by the ending of its id, or as the `last` one.
 pub(super) async fn find(app: &App, scope: &Scope, name: &str) -> anyhow::Result<Conversation> {
-    // Every id ends in nothing. Whoever says that has a variable that is not set, and means no conversation at all.
+    // An empty name, likely an unset shell variable, would match every id.
     if name.is_empty() {
         return Err(
-            Usage("no conversation is named; give its id, the end of it, or `last`".to_owned()).into()
+            Usage("the conversation id is empty; give an id, its ending, or `last`".to_owned()).into()
         );
     }
     let port = agents::conversations(app);
@@ -178,12 +177,10 @@ pub(super) async fn find(app: &App, scope: &Scope, name: &str) -> anyhow::Result
     };
     match (found.pop(), found.pop()) {
         (Some(_), Some(_)) => {
-            Err(Usage(format!("several conversations end in `{name}`; give more of the id")).into())
+            Err(Usage(format!("several conversation ids end in `{name}`; give more of the id")).into())
         }
         (Some(only), None) => Ok(only),
-        (None, _) => {
-            Err(Missing(format!("there is no conversation `{name}`; see `toolroom conversations`")).into())
-        }
+        (None, _) => Err(Missing(format!("no conversation `{name}`; see `toolroom conversations`")).into()),
     }
 }
 
@@ -201,16 +198,14 @@ async fn delete(app: &App, scope: &Scope, name: &str, yes: bool, output: Output)
     let conversation = find(app, scope, name).await?;
     let title = one_line(&conversation.title, TITLE_CHARS);
     if !yes {
-        match ask(format_args!("delete `{title}` ({}) for good? [y/N]", conversation.id), output)? {
+        match ask(format_args!("Delete `{title}` ({}) permanently? [y/N]", conversation.id), output)? {
             Reply::Line(line) if is_yes(&line) => {}
             Reply::Line(_) => {
-                output.talk("nothing was deleted");
+                output.talk("Nothing was deleted");
                 return Ok(Exit::Denied);
             }
-            Reply::Nobody => {
-                return Err(
-                    Usage("there is no terminal to ask on; say `--yes` to delete it".to_owned()).into()
-                );
+            Reply::NoTerminal => {
+                return Err(Usage("no terminal to ask on; delete with `--yes`".to_owned()).into());
             }
         }
     }
@@ -221,7 +216,7 @@ async fn delete(app: &App, scope: &Scope, name: &str, yes: bool, output: Output)
     }
     match output.is_json() {
         true => output.document(&json!({"deleted": conversation.id}))?,
-        false => output.talk(format_args!("deleted `{title}`; the log of its calls stays")),
+        false => output.talk(format_args!("Deleted `{title}`; its calls stay in the log")),
     }
     Ok(Exit::Done)
 }

@@ -1,4 +1,4 @@
-//! A conversation as people read it.
+//! Renders conversations for the terminal and as Markdown.
 
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -10,11 +10,11 @@ use crate::cli::console::output::{BOLD, DIM, GREEN, RED, harmless, one_line, vis
 use crate::cli::console::time::local_time;
 use toolroom::schema::plain;
 
-/// Room for arguments and results in a line.
+/// Width of arguments and results.
 const SUMMARY_CHARS: usize = 72;
 
-/// The turns of a conversation, for a terminal.
-pub(super) fn turns(conversation: &Conversation, entries: &[ConversationEntry], zone: &TimeZone) -> String {
+/// Renders a conversation for a terminal.
+pub(super) fn as_text(conversation: &Conversation, entries: &[ConversationEntry], zone: &TimeZone) -> String {
     let began = local_time(conversation.created_at, zone, "%Y-%m-%d %H:%M %Z");
     let title = one_line(&conversation.title, SUMMARY_CHARS);
     let mut text = format!("{BOLD}{title}{BOLD:#}\n{DIM}{} · {began}{DIM:#}\n", conversation.id);
@@ -27,7 +27,7 @@ pub(super) fn turns(conversation: &Conversation, entries: &[ConversationEntry], 
             }
             Content::Summary(summary) => {
                 text.push_str(&format!(
-                    "\n{DIM}what was said before is sent as a summary ({} → {} tokens){DIM:#}\n{}",
+                    "\n{DIM}earlier messages are sent as a summary ({} → {} tokens){DIM:#}\n{}",
                     summary.before,
                     summary.after,
                     barred(&summary.text)
@@ -47,35 +47,39 @@ fn shown(role: Role, block: &Block) -> String {
             };
             format!("\n{BOLD}{who}{BOLD:#}\n{}", barred(text))
         }
-        Block::Image(image) => format!("{DIM}  a picture ({}){DIM:#}\n", visible(&image.media_type)),
+        Block::Image(image) => format!("{DIM}  an image ({}){DIM:#}\n", visible(&image.media_type)),
         Block::Reasoning { .. } | Block::Opaque(_) => String::new(),
         Block::Call { name, arguments, .. } => {
-            format!("{DIM}○{DIM:#} {BOLD}{}{BOLD:#}  {}\n", called(name), one_line(arguments, SUMMARY_CHARS))
+            format!(
+                "{DIM}○{DIM:#} {BOLD}{}{BOLD:#}  {}\n",
+                tool_name(name),
+                one_line(arguments, SUMMARY_CHARS)
+            )
         }
         Block::Result { name, content, is_error, .. } => {
             let dot = if *is_error { RED } else { GREEN };
             format!(
                 "{dot}●{dot:#} {BOLD}{}{BOLD:#}  {}\n",
-                called(name),
+                tool_name(name),
                 one_line(&plain(content), SUMMARY_CHARS)
             )
         }
     }
 }
 
-/// A tool by the name people know it by; models know it by another one.
-fn called(name: &str) -> String {
+/// Converts the wire name of a tool to its id.
+fn tool_name(name: &str) -> String {
     let id = WireNames::read(name);
     visible(id.strip_prefix("builtin:").unwrap_or(&id))
 }
 
-/// Lines behind a bar: nothing in them can look like a line of ours.
+/// Puts untrusted lines behind a bar, so that they cannot imitate our own.
 fn barred(text: &str) -> String {
     text.lines().map(|line| format!("  │ {}\n", harmless(line))).collect()
 }
 
-/// A conversation as a Markdown document. Nothing that was said can end the block it stands in.
-pub(super) fn exported(
+/// Renders a conversation as Markdown. No message can end its block.
+pub(super) fn as_markdown(
     conversation: &Conversation,
     entries: &[ConversationEntry],
     zone: &TimeZone,
@@ -89,7 +93,7 @@ pub(super) fn exported(
                 text.push_str(&section(message, &local_time(entry.at, zone, "%H:%M")));
             }
             Content::Summary(summary) => {
-                text.push_str(&format!("\n## Summary of what was said before\n\n{}\n", summary.text.trim()));
+                text.push_str(&format!("\n## Summary of earlier messages\n\n{}\n", summary.text.trim()));
             }
         }
     }
@@ -106,10 +110,10 @@ fn section(message: &Message, at: &str) -> String {
     for block in &message.blocks {
         match block {
             Block::Text { text: said, .. } => text.push_str(&format!("\n{}\n", said.trim())),
-            Block::Image(image) => text.push_str(&format!("\n*A picture ({}).*\n", image.media_type)),
+            Block::Image(image) => text.push_str(&format!("\n*An image ({}).*\n", image.media_type)),
             Block::Reasoning { .. } | Block::Opaque(_) => {}
             Block::Call { name, arguments, .. } => {
-                text.push_str(&format!("\nCalls `{}`:\n\n{}", called(name), fenced(arguments)));
+                text.push_str(&format!("\nCalls `{}`:\n\n{}", tool_name(name), fenced(arguments)));
             }
             Block::Result { name, content, is_error, .. } => {
                 let what = if *is_error { "Error" } else { "Result" };
@@ -117,7 +121,7 @@ fn section(message: &Message, at: &str) -> String {
                     Value::String(content) => content.clone(),
                     content => serde_json::to_string_pretty(content).unwrap_or_default(),
                 };
-                text.push_str(&format!("\n{what} of `{}`:\n\n{}", called(name), fenced(&content)));
+                text.push_str(&format!("\n{what} of `{}`:\n\n{}", tool_name(name), fenced(&content)));
             }
         }
     }
@@ -141,13 +145,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_ends_the_block_it_stands_in() {
+    fn a_fence_is_longer_than_any_inside() {
         assert_eq!(fenced("a"), "```\na\n```\n");
         assert_eq!(fenced("```\nx\n````"), "`````\n```\nx\n````\n`````\n");
     }
 
     #[test]
-    fn nothing_that_was_said_looks_like_a_line_of_ours() {
+    fn messages_cannot_imitate_our_own_lines() {
         assert_eq!(barred("one\nyou\u{1b}[2J"), "  │ one\n  │ you\\u{1b}[2J\n");
     }
 }

@@ -1,4 +1,4 @@
-//! `toolroom mcp config`: what connects a client to this toolroom.
+//! `toolroom mcp config`: prints the configuration that connects a client to this Toolroom.
 
 use anyhow::Context as _;
 use clap::Args;
@@ -6,49 +6,49 @@ use serde::Serialize;
 use toolroom_host::environment;
 use toolroom_host::net::Url;
 
-use super::snippet::{Client, Reach};
+use super::snippet::{ClientProgram, Endpoint};
 use crate::cli::console::exit::{Exit, Usage};
 use crate::cli::console::output::Output;
 
-/// Where the server answers.
+/// Path of the MCP endpoint.
 const PATH: &str = "/mcp";
 
 #[derive(Args)]
 pub(super) struct ConfigArgs {
     /// The client
-    client: Client,
-    /// Reach a server that runs already, such as http://127.0.0.1:7300, with a key
+    client: ClientProgram,
+    /// Connect to a running server at this URL, such as http://127.0.0.1:7300, with an API key
     #[arg(long, value_name = "URL")]
     http: Option<String>,
 }
 
-/// What is printed as JSON.
+/// The JSON output.
 #[derive(Serialize)]
 struct SnippetDocument<'a> {
-    client: Client,
-    /// Where it belongs.
+    client: ClientProgram,
+    /// Where to put the snippet.
     place: &'a str,
-    /// In which language it is.
+    /// The language of the snippet.
     language: &'a str,
     snippet: String,
 }
 
 pub(super) fn run(args: &ConfigArgs, output: Output) -> anyhow::Result<Exit> {
-    let reach = match &args.http {
-        Some(url) => Reach::Http { url: address(url)? },
+    let endpoint = match &args.http {
+        Some(url) => Endpoint::Http { url: mcp_url(url)? },
         None => {
             let program = environment::program_file().context("cannot find the file of this program")?;
             let text = |path: std::path::PathBuf| {
-                path.into_os_string().into_string().map_err(|path| {
-                    Usage(format!("`{}` is no UTF-8, which no client can write down", path.display()))
-                })
+                path.into_os_string()
+                    .into_string()
+                    .map_err(|path| Usage(format!("the path `{}` is not valid UTF-8", path.display())))
             };
             let home = environment::path_variable("TOOLROOM_HOME").map(text).transpose()?;
-            Reach::Stdio { program: text(program)?, home }
+            Endpoint::Stdio { program: text(program)?, home }
         }
     };
-    let (place, language) = args.client.place(&reach);
-    let snippet = args.client.snippet(&reach);
+    let (place, language) = args.client.place(&endpoint);
+    let snippet = args.client.snippet(&endpoint);
     if output.is_json() {
         output.document(&SnippetDocument { client: args.client, place, language, snippet })?;
         return Ok(Exit::Done);
@@ -57,22 +57,22 @@ pub(super) fn run(args: &ConfigArgs, output: Output) -> anyhow::Result<Exit> {
     output.data(snippet.trim_end())?;
     if args.http.is_some() {
         output.hint(
-            "make the key with `toolroom keys create --name mcp --scope call,read,answer`; without `answer` its client \
-             cannot ask you whether a call may run",
+            "create the API key with `toolroom keys create --name mcp --scope call,read,answer`; without `answer` its \
+             client cannot ask you to approve calls",
         );
     }
     Ok(Exit::Done)
 }
 
-/// The whole address: whoever names the server alone means its `/mcp`.
-fn address(text: &str) -> Result<String, Usage> {
-    let wrong = || Usage(format!("`{text}` is no address of a server; write it as http://127.0.0.1:7300"));
+/// The URL of the MCP endpoint. A URL without a path gets `/mcp`.
+fn mcp_url(text: &str) -> Result<String, Usage> {
+    let wrong = || Usage(format!("`{text}` is not a valid URL; write it like http://127.0.0.1:7300"));
     let mut url = Url::parse(text).map_err(|_| wrong())?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err(wrong());
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(Usage("a key does not belong in the address; it is sent as a header".to_owned()));
+        return Err(Usage("the URL must not contain a key; the key is sent as a header".to_owned()));
     }
     if url.path() == "/" {
         url.set_path(PATH);

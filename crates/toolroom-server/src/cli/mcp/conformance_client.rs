@@ -1,7 +1,7 @@
-//! `toolroom mcp conformance-client`: our client, as the official conformance runner wants to drive it.
+//! `toolroom mcp conformance-client`: the MCP client under the official conformance runner.
 //!
-//! The runner starts a server for each scenario and gives its address; what it wants to see is in variables. Every tool
-//! is called once, with what the runner says or with something that fits its schema.
+//! The runner starts a server for each scenario and passes its URL; details are in environment variables. Every tool is
+//! called once, with the runner's arguments or with ones that fit its schema.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,39 +13,40 @@ use toolroom::BoxFuture;
 use toolroom_host::environment::variable;
 use toolroom_host::net::{Client as HttpClient, EgressPolicy, EgressRule, HttpLimits};
 use toolroom_host::net::{Http, Request};
-use toolroom_tools::mcp::oauth::{Consent, Grant, Grants, Known, OAuthDoor, Site, Turn};
-use toolroom_tools::mcp::{Attendant, Client, Definition, Era, McpError, Remote};
+use toolroom_tools::mcp::oauth::{
+    Consent, Grant, GrantStore, OAuthClientConfig, OAuthCredentials, RefreshLock, ServerAddress,
+};
+use toolroom_tools::mcp::{Client, ClientHandler, Definition, Era, McpError, Remote};
 
 use crate::cli::console::exit::Exit;
 
-/// How long a call may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Where the runner says that we are described.
+/// Our client id metadata document, as the runner expects it.
 const METADATA: &str = "https://conformance-test.local/client-metadata.json";
 
 #[derive(Args)]
 pub(super) struct ConformanceArgs {
-    /// The address of the server
+    /// URL of the server
     url: String,
 }
 
-/// Says yes to every question, with the defaults it names.
-struct Yes;
+/// Accepts every elicitation with its defaults.
+struct AcceptAll;
 
-impl Attendant for Yes {
+impl ClientHandler for AcceptAll {
     fn capabilities(&self) -> Value {
         json!({"elicitation": {}})
     }
 
-    fn answer(&self, method: &str, params: &Value) -> Option<Value> {
+    fn handle_request(&self, method: &str, params: &Value) -> Option<Value> {
         let schema = params.get("requestedSchema")?;
         (method == "elicitation/create")
             .then(|| json!({"action": "accept", "content": fitting(schema, true)}))
     }
 }
 
-/// A person who says yes to everything, as fast as a program.
+/// A user who always consents.
 struct Browser(Arc<HttpClient>);
 
 impl Consent for Browser {
@@ -56,54 +57,55 @@ impl Consent for Browser {
     fn ask<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<String, McpError>> {
         Box::pin(async move {
             let response = self.0.send(Request::get(url)).await?;
-            let lost = || McpError::Unauthorized { why: "nobody comes back".to_owned() };
+            let lost = || McpError::Unauthorized { why: "no redirect".to_owned() };
             response.header("location").map(str::to_owned).ok_or_else(lost)
         })
     }
 }
 
-/// Kept for as long as the scenario takes.
+/// Lives as long as the scenario.
 #[derive(Default)]
 struct InMemory(Mutex<Option<Grant>>);
 
-impl Grants for InMemory {
-    fn kept(&self) -> BoxFuture<'_, Result<Option<Grant>, McpError>> {
+impl GrantStore for InMemory {
+    fn load(&self) -> BoxFuture<'_, Result<Option<Grant>, McpError>> {
         Box::pin(async { Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()) })
     }
 
-    fn keep<'a>(&'a self, grant: &'a Grant) -> BoxFuture<'a, Result<(), McpError>> {
+    fn save<'a>(&'a self, grant: &'a Grant) -> BoxFuture<'a, Result<(), McpError>> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(grant.clone());
         Box::pin(async { Ok(()) })
     }
 
-    fn turn(&self) -> BoxFuture<'_, Result<Turn, McpError>> {
-        Box::pin(async { Ok(Box::new(()) as Turn) })
+    fn lock_refresh(&self) -> BoxFuture<'_, Result<RefreshLock, McpError>> {
+        Box::pin(async { Ok(Box::new(()) as RefreshLock) })
     }
 }
 
 pub(super) async fn run(args: &ConformanceArgs) -> anyhow::Result<Exit> {
     let version = variable("MCP_CONFORMANCE_PROTOCOL_VERSION").unwrap_or_default();
-    let wanted = variable("MCP_CONFORMANCE_CONTEXT").unwrap_or_else(|| "{}".to_owned());
-    let wanted: Value = serde_json::from_str(&wanted).context("the runner's context is no JSON")?;
+    let context = variable("MCP_CONFORMANCE_CONTEXT").unwrap_or_else(|| "{}".to_owned());
+    let context: Value = serde_json::from_str(&context).context("the runner's context is not JSON")?;
     let here: Vec<EgressRule> =
         ["localhost", "127.0.0.1"].iter().filter_map(|host| host.parse().ok()).collect();
-    let limits = HttpLimits { idle: PATIENCE, total: None, ..HttpLimits::default() };
-    let reach = EgressPolicy::public().open(here).limits(limits);
-    let browser = Browser(Arc::new(HttpClient::new(reach.clone().max_redirects(0))));
-    let http: Arc<dyn Http> = Arc::new(HttpClient::new(reach));
-    let text = |name: &str| wanted.get(name).and_then(Value::as_str).map(str::to_owned);
+    let limits = HttpLimits { idle: TIMEOUT, total: None, ..HttpLimits::default() };
+    let policy = EgressPolicy::public().open(here).limits(limits);
+    let browser = Browser(Arc::new(HttpClient::new(policy.clone().max_redirects(0))));
+    let http: Arc<dyn Http> = Arc::new(HttpClient::new(policy));
+    let text = |name: &str| context.get(name).and_then(Value::as_str).map(str::to_owned);
     let client = text("client_id").map(|id| (id, text("client_secret")));
-    let us = Known { client, metadata_url: Some(METADATA.to_owned()) };
+    let client = OAuthClientConfig { client, metadata_url: Some(METADATA.to_owned()) };
     let (url, browser) = (args.url.clone(), Some(Arc::new(browser) as _));
-    let site = Site { url: url.clone(), is_internal: false };
-    let door = OAuthDoor::open(Arc::clone(&http), site, us, Arc::new(InMemory::default()), browser).await?;
-    let remote = Remote { http, url, headers: Vec::new(), door: Arc::new(door) };
-    let client = Client::connect(remote, Era::of(&version), Arc::new(Yes)).await?;
+    let (address, store) =
+        (ServerAddress { url: url.clone(), is_internal: false }, Arc::new(InMemory::default()));
+    let credentials = OAuthCredentials::open(Arc::clone(&http), address, client, store, browser).await?;
+    let remote = Remote { http, url, headers: Vec::new(), credentials: Arc::new(credentials) };
+    let client = Client::connect(remote, Era::for_version(&version), Arc::new(AcceptAll)).await?;
     let listing = client.tools().await?;
     for tool in &listing.tools {
-        for arguments in arguments(tool, &listing.tools, &wanted) {
-            // What a tool says is the runner's business.
-            if let Err(error) = client.call(tool, &arguments, PATIENCE, None).await {
+        for arguments in arguments(tool, &listing.tools, &context) {
+            // The runner checks the results.
+            if let Err(error) = client.call(tool, &arguments, TIMEOUT, None).await {
                 tracing::warn!(tool = tool.name, %error, "a call failed");
             }
         }
@@ -112,9 +114,9 @@ pub(super) async fn run(args: &ConformanceArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What to call a tool with: as the runner says, or something that fits.
-fn arguments(tool: &Definition, all: &[Definition], wanted: &Value) -> Vec<Map<String, Value>> {
-    // It wants to see a schema of another tool as we have it.
+/// The arguments to call a tool with: the runner's, or ones that fit its schema.
+fn arguments(tool: &Definition, all: &[Definition], context: &Value) -> Vec<Map<String, Value>> {
+    // This tool expects the schema of another tool as we have parsed it.
     if tool.name == "json_schema_echo" {
         let other = all.iter().find(|other| other.name != tool.name);
         return other
@@ -122,13 +124,13 @@ fn arguments(tool: &Definition, all: &[Definition], wanted: &Value) -> Vec<Map<S
             .into_iter()
             .collect();
     }
-    let calls = wanted.get("toolCalls").and_then(Value::as_array).into_iter().flatten();
+    let calls = context.get("toolCalls").and_then(Value::as_array).into_iter().flatten();
     let named = calls.filter(|call| call.get("name").and_then(Value::as_str) == Some(&tool.name));
     let named: Vec<_> = named.filter_map(|call| call.get("arguments")?.as_object().cloned()).collect();
     if named.is_empty() { vec![fitting(&tool.input, false)] } else { named }
 }
 
-/// An object that fits a simple schema: defaults, and the plainest value of each kind for what is required.
+/// An object that fits a simple schema: defaults, and the simplest value of each type for required fields.
 fn fitting(schema: &Value, all: bool) -> Map<String, Value> {
     let required = schema.get("required").and_then(Value::as_array);
     let is_required = |name: &String| required.is_some_and(|names| names.contains(&json!(name)));

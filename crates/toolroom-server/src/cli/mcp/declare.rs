@@ -1,4 +1,4 @@
-//! `toolroom mcp declare`: a person says what foreign tools do, which nobody else can.
+//! `toolroom mcp declare`: declares what foreign tools do.
 
 use clap::Args;
 use clap::builder::PossibleValue;
@@ -8,36 +8,36 @@ use toolroom::tool::{Capabilities, Capability, Effect};
 use toolroom_tools::mcp::Definition;
 use toolroom_tools::mcp::lock::{LockState, state_of};
 
-use super::document::{ServerDocument, ToolDocument};
+use super::document::{ForeignToolDocument, ServerDocument};
 use super::entry::change;
-use super::{known, project};
+use super::{find_server, project};
 use crate::app::App;
 use crate::cli::console::exit::{Exit, Missing, Usage};
 use crate::cli::console::output::{Output, visible};
 
-/// What is written for a tool that is able to do nothing beyond answering.
+/// The value for tools without capabilities.
 const NOTHING: &str = "nothing";
 
 const EXPLAINED: &str = "\
-A foreign tool asks before each call as long as nobody has said both what it does (--effect) and what it is able to do \
-(--can). What its server says of it counts only where that makes it worse. Whatever you say, a foreign tool brings in what \
-somebody else wrote (reads-untrusted), and one that is reached over the network, or whose sandbox leads there, can send \
-(egress). What you say of one tool holds until you accept another definition of it.
+A foreign tool asks for approval before each call until both its effect (--effect) and its capabilities (--can) are \
+declared. Hints of its server can only make the classification stricter. Regardless of the declaration, results of \
+foreign tools are untrusted (reads-untrusted), and a tool that is reached over the network, or whose sandbox allows \
+network access, can send data out (egress). A declaration for a single tool holds until you accept another definition of it.
 
 Effects:
   pure              computes from its arguments alone
-  read              looks at something and leaves it as it was
-  idempotent_write  changes something; twice is the same as once
-  once_only_write   changes something, again each time (also: write)
-  destructive       may destroy what cannot be brought back
+    read              reads and changes nothing
+    idempotent_write  changes something; repeating it has no further effect
+    once_only_write   changes something each time (also: write)
+    destructive       may destroy data that cannot be restored
 
-What tools can do:
-  reads-private     sees data of yours that others must not see
-  reads-untrusted   brings in what somebody else wrote
+Capabilities:
+  reads-private     reads private data
+  reads-untrusted   returns text from outside
   writes            changes something
-  egress            sends something outward
+  egress            sends data out
   exec              starts programs
-  destructive       may destroy something
+  destructive       may destroy data
   nothing           none of these
 
 Examples:
@@ -51,24 +51,24 @@ Examples:
 pub(super) struct DeclareArgs {
     /// The server
     name: String,
-    /// One tool of it, by its name there; without it, all tools about which nothing else is said
+    /// A single tool, by its name at the server [default: all tools without a declaration of their own]
     #[arg(long)]
     tool: Option<String>,
     #[command(flatten)]
-    said: SaidArgs,
-    /// Take back what was said: of the tool, or of the server and all its tools
+    declaration: DeclarationArgs,
+    /// Remove the declaration of the tool, or of the server and all its tools
     #[arg(long, conflicts_with_all = ["effect", "can"])]
     forget: bool,
 }
 
-/// What a person says of tools.
+/// A declaration on the command line.
 #[derive(Args)]
-pub(super) struct SaidArgs {
-    /// What its tools do to the world; `toolroom mcp declare --help` explains the words
+pub(super) struct DeclarationArgs {
+    /// Effect of its tools; see `toolroom mcp declare --help`
     #[arg(long, value_parser = effects())]
     effect: Option<String>,
-    /// What its tools are able to do, several with commas
-    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = abilities())]
+    /// Capabilities of its tools, separated by commas
+    #[arg(long, value_name = "CAPABILITY", value_delimiter = ',', value_parser = capabilities())]
     can: Vec<String>,
 }
 
@@ -80,19 +80,19 @@ fn effects() -> Vec<PossibleValue> {
     Effect::ALL.into_iter().map(value).collect()
 }
 
-fn abilities() -> Vec<PossibleValue> {
+fn capabilities() -> Vec<PossibleValue> {
     let names = Capability::ALL.into_iter().map(Capability::as_str).chain([NOTHING]);
     names.map(PossibleValue::new).collect()
 }
 
-impl SaidArgs {
-    /// What was said, over what was said before.
+impl DeclarationArgs {
+    /// These values, or else those declared before.
     pub(super) fn declared(&self, before: ToolTraits) -> Result<ToolTraits, Usage> {
         let effect = self.effect.as_deref();
         let effect = effect.map(|name| Effect::from_name(name).unwrap_or(Effect::OnceOnlyWrite));
         let is_nothing = self.can.iter().any(|name| name == NOTHING);
         if is_nothing && self.can.len() > 1 {
-            return Err(Usage("what can do `nothing` can do nothing else; leave one of them out".to_owned()));
+            return Err(Usage("`--can nothing` cannot be combined with other capabilities".to_owned()));
         }
         let able: Vec<Capability> = Capability::ALL
             .into_iter()
@@ -111,23 +111,23 @@ impl SaidArgs {
 }
 
 pub(super) async fn run(app: &App, args: DeclareArgs, output: Output) -> anyhow::Result<Exit> {
-    known(app, &args.name).await?;
-    if args.said.is_empty() && !args.forget {
-        let text = "say what its tools do with `--effect` and `--can`, or take it back with `--forget`; \
-                    `toolroom mcp declare --help` explains the words";
+    find_server(app, &args.name).await?;
+    if args.declaration.is_empty() && !args.forget {
+        let text = "nothing to declare; use `--effect` and `--can`, or `--forget`; see `toolroom mcp declare \
+                    --help`";
         return Err(Usage(text.to_owned()).into());
     }
     let declared = async |mut record: ServerRecord| {
         match &args.tool {
             Some(tool) => declare_tool(app, &mut record, tool, &args).await?,
             None if args.forget => record.traits = ServerTraits::default(),
-            None => record.traits.all = args.said.declared(record.traits.all)?,
+            None => record.traits.all = args.declaration.declared(record.traits.all)?,
         }
         Ok(record)
     };
     let record = change(app, &args.name, declared).await?;
-    let document = ServerDocument::of(app, record).await?;
-    tell(&document, args.tool.as_deref(), output)?;
+    let document = ServerDocument::load(app, record).await?;
+    show_declared(&document, args.tool.as_deref(), output)?;
     Ok(Exit::Done)
 }
 
@@ -140,20 +140,20 @@ async fn declare_tool(
     let tools = &mut record.traits.tools;
     if args.forget {
         if tools.remove(tool).is_none() {
-            let text = format!("nothing was declared of `{}` alone", visible(tool));
+            let text = format!("the tool `{}` has no declaration of its own", visible(tool));
             return Err(Missing(text).into());
         }
         return Ok(());
     }
     let hash = accepted_hash(app, &record.name, tool).await?;
-    // What was said of an earlier definition is not taken over.
+    // A declaration for an earlier definition does not apply.
     let before = tools.get(tool).filter(|before| before.definition == hash);
-    let declared = args.said.declared(before.map(|before| before.traits).unwrap_or_default())?;
+    let declared = args.declaration.declared(before.map(|before| before.traits).unwrap_or_default())?;
     tools.insert(tool.to_owned(), PinnedTraits { definition: hash, traits: declared });
     Ok(())
 }
 
-/// The hash of what was accepted of a tool. Nothing can be said of what nobody has seen.
+/// The hash of a tool's accepted definition. Only accepted tools can be declared.
 async fn accepted_hash(app: &App, server: &str, tool: &str) -> anyhow::Result<String> {
     let definitions = app.store.definitions(&project(), server).await?;
     let shown = visible(tool);
@@ -167,31 +167,34 @@ async fn accepted_hash(app: &App, server: &str, tool: &str) -> anyhow::Result<St
     };
     let accepted = found.accepted.as_ref().filter(|_| state_of(found) == LockState::Accepted);
     let accepted = accepted.ok_or_else(|| {
-        let text = format!("`{shown}` has not been accepted as it is now");
-        Usage(format!("{text}; look at it with `toolroom mcp review {server}` first"))
+        let text = format!("the current definition of `{shown}` is not accepted yet");
+        Usage(format!("{text}; review it with `toolroom mcp review {server}` first"))
     })?;
-    Ok(Definition::read(accepted)?.hash())
+    Ok(Definition::parse(accepted)?.hash())
 }
 
-/// What holds now.
-fn tell(document: &ServerDocument, tool: Option<&str>, output: Output) -> anyhow::Result<()> {
+/// Shows the resulting classification.
+fn show_declared(document: &ServerDocument, tool: Option<&str>, output: Output) -> anyhow::Result<()> {
     if output.is_json() {
         return output.document(document);
     }
     let id = tool.map(|tool| format!("mcp:{}:{tool}", document.record.name));
-    let is_meant = |tool: &&ToolDocument| id.as_ref().is_none_or(|id| *id == tool.id);
-    let worths = document.tools.iter().filter(is_meant).filter_map(|tool| Some((tool, tool.worth.as_ref()?)));
-    let (mut is_told, mut still_asks) = (false, false);
-    for (tool, worth) in worths {
-        (is_told, still_asks) = (true, still_asks || worth.is_silent);
-        output.data(&format!("{}  {}", visible(&tool.id), visible(&worth.words())))?;
+    let is_meant = |tool: &&ForeignToolDocument| id.as_ref().is_none_or(|id| *id == tool.id);
+    let classified = document.tools.iter().filter(is_meant);
+    let classified = classified.filter_map(|tool| Some((tool, tool.classification.as_ref()?)));
+    let (mut is_any, mut still_asks) = (false, false);
+    for (tool, classification) in classified {
+        (is_any, still_asks) = (true, still_asks || classification.is_undeclared);
+        output.data(&format!("{}  {}", visible(&tool.id), visible(&classification.summary())))?;
     }
-    if !is_told {
+    if !is_any {
         let name = visible(&document.record.name);
-        output.talk(format_args!("no tool of `{name}` is known yet; it counts for those that come"));
+        output
+            .talk(format_args!("no tools of `{name}` are known yet; the declaration applies to future ones"));
     }
     if still_asks {
-        output.hint("a tool asks before each call until both `--effect` and `--can` are declared");
+        output
+            .hint("a tool asks for approval before each call until both `--effect` and `--can` are declared");
     }
     Ok(())
 }

@@ -1,31 +1,31 @@
-//! What is different between two definitions, line by line, with nothing in it that nobody sees.
+//! A line diff of two definitions, with hidden characters escaped.
 
 use serde_json::Value;
 
 use crate::cli::console::output::{GREEN, RED, visible};
 
-/// Longer texts are shown whole, one after the other.
+/// Longer documents are shown whole, one after the other.
 const MAX_LINES: usize = 600;
 
-/// The lines that went and those that came, in their places.
+/// Removed and added lines, with unchanged ones around them.
 pub(super) fn diff(before: Option<&Value>, after: Option<&Value>) -> String {
     let (before, after) = (lines(before), lines(after));
     let mut shown = String::new();
     for (kind, line) in compared(&before, &after) {
         let line = visible(line);
         match kind {
-            Kind::Gone => shown.push_str(&format!("{RED}- {line}{RED:#}\n")),
-            Kind::New => shown.push_str(&format!("{GREEN}+ {line}{GREEN:#}\n")),
-            Kind::Same => shown.push_str(&format!("  {line}\n")),
+            LineKind::Removed => shown.push_str(&format!("{RED}- {line}{RED:#}\n")),
+            LineKind::Added => shown.push_str(&format!("{GREEN}+ {line}{GREEN:#}\n")),
+            LineKind::Same => shown.push_str(&format!("  {line}\n")),
         }
     }
     shown
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Gone,
-    New,
+enum LineKind {
+    Removed,
+    Added,
     Same,
 }
 
@@ -39,11 +39,11 @@ fn lines(document: Option<&Value>) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// The longest common lines stay, all others go or come.
-fn compared<'l>(before: &'l [String], after: &'l [String]) -> Vec<(Kind, &'l str)> {
+/// A diff by the longest common subsequence.
+fn compared<'l>(before: &'l [String], after: &'l [String]) -> Vec<(LineKind, &'l str)> {
     let all = |kind, lines: &'l [String]| lines.iter().map(move |line| (kind, line.as_str()));
     if before.len().max(after.len()) > MAX_LINES {
-        return all(Kind::Gone, before).chain(all(Kind::New, after)).collect();
+        return all(LineKind::Removed, before).chain(all(LineKind::Added, after)).collect();
     }
     let width = after.len() + 1;
     let mut common = vec![0_u32; (before.len() + 1) * width];
@@ -63,18 +63,18 @@ fn compared<'l>(before: &'l [String], after: &'l [String]) -> Vec<(Kind, &'l str
     loop {
         match (before.get(row), after.get(column)) {
             (Some(old), Some(new)) if old == new => {
-                shown.push((Kind::Same, old.as_str()));
+                shown.push((LineKind::Same, old.as_str()));
                 row += 1;
                 column += 1;
             }
             (Some(old), new)
                 if new.is_none() || at(&common, row + 1, column) >= at(&common, row, column + 1) =>
             {
-                shown.push((Kind::Gone, old.as_str()));
+                shown.push((LineKind::Removed, old.as_str()));
                 row += 1;
             }
             (_, Some(new)) => {
-                shown.push((Kind::New, new.as_str()));
+                shown.push((LineKind::Added, new.as_str()));
                 column += 1;
             }
             (_, None) => return shown,
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_changed_is_marked_and_nothing_is_hidden() {
+    fn only_changed_lines_are_marked_and_hidden_characters_are_escaped() {
         let before = json!({"description": "Adds", "name": "add"});
         let after = json!({"name": "add", "description": "Adds\u{200b} and sends\u{202e}"});
         let shown = anstream::adapter::strip_str(&diff(Some(&before), Some(&after))).to_string();
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_new_comes_whole_and_what_is_long_too() {
+    fn new_and_long_documents_are_shown_whole() {
         let shown = anstream::adapter::strip_str(&diff(None, Some(&json!({"a": 1})))).to_string();
         assert_eq!(shown, "+ {\n+   \"a\": 1\n+ }\n");
         let long = json!((0..1_000).collect::<Vec<_>>());

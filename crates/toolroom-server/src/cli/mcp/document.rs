@@ -1,4 +1,4 @@
-//! How a server looks in JSON, and in words.
+//! JSON and text output of a server.
 
 use serde::Serialize;
 use toolroom::foreign::{
@@ -7,58 +7,59 @@ use toolroom::foreign::{
 };
 use toolroom::tool::{Capabilities, Capability, Effect};
 use toolroom_tools::mcp::lock::{LockState, state_of};
-use toolroom_tools::mcp::{Definition, Worth, reads, worth};
+use toolroom_tools::mcp::{Classification, Definition, classify, reads};
 
 use super::project;
 use crate::app::App;
 
-/// All that is known of a server.
+/// A server with its condition and tools.
 #[derive(Serialize)]
 pub(super) struct ServerDocument {
-    /// What a person has said.
+    /// Its entry.
     #[serde(flatten)]
     pub(super) record: ServerRecord,
-    /// How it stands.
-    pub(super) state: State,
-    /// What was last seen of it.
+    /// Its state.
+    pub(super) state: ServerState,
+    /// Its condition when it was last seen.
     pub(super) condition: ServerCondition,
-    /// What its program may read beside the workspace.
+    /// What its program may read besides the workspace.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) reads: Vec<String>,
     /// Its tools.
-    pub(super) tools: Vec<ToolDocument>,
+    pub(super) tools: Vec<ForeignToolDocument>,
 }
 
-/// What is shown of what a tool says about itself.
+/// The longest description of a tool.
 const MAX_ABOUT_CHARS: usize = 160;
 
-/// A foreign tool, as it stands.
+/// A foreign tool.
 #[derive(Serialize)]
-pub(super) struct ToolDocument {
+pub(super) struct ForeignToolDocument {
     pub(super) id: String,
     pub(super) state: ToolState,
-    /// Its title and the first line of what it says about itself.
+    /// Its title and the first line of its description.
     pub(super) about: String,
-    /// What it is taken for; nothing of one that nobody has accepted.
+    /// `None` if it was never accepted.
     #[serde(flatten)]
-    pub(super) worth: Option<WorthDocument>,
+    pub(super) classification: Option<ClassificationDocument>,
 }
 
-/// What a foreign tool is taken for, and why.
+/// The classification of a foreign tool.
 #[derive(Serialize)]
-pub(super) struct WorthDocument {
+pub(super) struct ClassificationDocument {
     effect: Effect,
     capabilities: Capabilities,
-    because: Vec<String>,
-    /// Whether something about it counts as the worst because nobody has said it.
+    #[serde(rename = "because")]
+    reasons: Vec<String>,
+    /// Whether its effect or capabilities are undeclared, so that each call asks.
     #[serde(skip)]
-    pub(super) is_silent: bool,
+    pub(super) is_undeclared: bool,
 }
 
-/// How a server stands.
+/// State of a server.
 #[derive(Serialize, Debug, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum State {
+pub(super) enum ServerState {
     Disabled,
     NeverSeen,
     Ready,
@@ -66,7 +67,7 @@ pub(super) enum State {
     GivenUp,
 }
 
-/// How a tool stands.
+/// State of a tool.
 #[derive(Serialize, Debug, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ToolState {
@@ -76,17 +77,18 @@ pub(super) enum ToolState {
 }
 
 impl ServerDocument {
-    pub(super) async fn of(app: &App, record: ServerRecord) -> anyhow::Result<Self> {
+    pub(super) async fn load(app: &App, record: ServerRecord) -> anyhow::Result<Self> {
         let condition = app.store.condition(&project(), &record.name).await?;
         let definitions = app.store.definitions(&project(), &record.name).await?;
         let state = match &condition {
-            _ if !record.is_enabled => State::Disabled,
-            ServerCondition { seen_at: None, .. } => State::NeverSeen,
-            ServerCondition { is_given_up: true, .. } => State::GivenUp,
-            ServerCondition { failure: Some(_), .. } => State::Failing,
-            _ => State::Ready,
+            _ if !record.is_enabled => ServerState::Disabled,
+            ServerCondition { seen_at: None, .. } => ServerState::NeverSeen,
+            ServerCondition { is_given_up: true, .. } => ServerState::GivenUp,
+            ServerCondition { failure: Some(_), .. } => ServerState::Failing,
+            _ => ServerState::Ready,
         };
-        let tools = definitions.iter().map(|definition| ToolDocument::of(&record, definition)).collect();
+        let tools =
+            definitions.iter().map(|definition| ForeignToolDocument::new(&record, definition)).collect();
         let reads = match &record.transport {
             Transport::Stdio(program) => reads(program, app.gateway.workspace()),
             Transport::Http(_) | Transport::Sse(_) => Vec::new(),
@@ -95,15 +97,15 @@ impl ServerDocument {
         Ok(Self { record, state, condition, reads, tools })
     }
 
-    /// Tools that can be used, and all of them.
-    pub(super) fn counted(&self) -> (usize, usize) {
+    /// The number of accepted tools, and of all.
+    pub(super) fn tool_counts(&self) -> (usize, usize) {
         let accepted = self.tools.iter().filter(|tool| tool.state == ToolState::Accepted).count();
         (accepted, self.tools.len())
     }
 }
 
-impl ToolDocument {
-    fn of(server: &ServerRecord, definition: &DefinitionRecord) -> Self {
+impl ForeignToolDocument {
+    fn new(server: &ServerRecord, definition: &DefinitionRecord) -> Self {
         let state = match state_of(definition) {
             LockState::Accepted => ToolState::Accepted,
             LockState::Changed => ToolState::Changed,
@@ -113,36 +115,37 @@ impl ToolDocument {
         let text = |name: &str| shown.and_then(|shown| shown.get(name)?.as_str()?.trim().lines().next());
         let parts = [text("title"), text("description")].into_iter().flatten();
         let about = parts.collect::<Vec<_>>().join(": ").chars().take(MAX_ABOUT_CHARS).collect();
-        let accepted = definition.accepted.as_ref().and_then(|accepted| Definition::read(accepted).ok());
-        let worth = accepted.map(|accepted| WorthDocument::of(&worth(server, &accepted)));
-        Self { id: format!("mcp:{}:{}", server.name, definition.tool), state, about, worth }
+        let accepted = definition.accepted.as_ref().and_then(|accepted| Definition::parse(accepted).ok());
+        let classification =
+            accepted.map(|accepted| ClassificationDocument::new(&classify(server, &accepted)));
+        Self { id: format!("mcp:{}:{}", server.name, definition.tool), state, about, classification }
     }
 }
 
-impl WorthDocument {
-    fn of(worth: &Worth) -> Self {
+impl ClassificationDocument {
+    fn new(tool: &Classification) -> Self {
         Self {
-            effect: worth.effect.unwrap_or(Effect::Destructive),
-            capabilities: worth.capabilities.unwrap_or(Capabilities::ALL),
-            because: worth.because.iter().map(ToString::to_string).collect(),
-            is_silent: worth.effect.is_none() || worth.capabilities.is_none(),
+            effect: tool.effect.unwrap_or(Effect::Destructive),
+            capabilities: tool.capabilities.unwrap_or(Capabilities::ALL),
+            reasons: tool.reasons.iter().map(ToString::to_string).collect(),
+            is_undeclared: tool.effect.is_none() || tool.capabilities.is_none(),
         }
     }
 
-    /// It in one line.
-    pub(super) fn words(&self) -> String {
+    /// In one line.
+    pub(super) fn summary(&self) -> String {
         let able: Vec<&str> = self.capabilities.iter().map(Capability::as_str).collect();
         let able =
             if self.capabilities == Capabilities::ALL { "everything".to_owned() } else { able.join(", ") };
-        format!("{}; {able} ({})", self.effect, self.because.join("; "))
+        format!("{}; {able} ({})", self.effect, self.reasons.join("; "))
     }
 }
 
-impl State {
-    pub(super) const fn words(self) -> &'static str {
+impl ServerState {
+    pub(super) const fn label(self) -> &'static str {
         match self {
-            Self::Disabled => "off",
-            Self::NeverSeen => "never seen",
+            Self::Disabled => "disabled",
+            Self::NeverSeen => "never connected",
             Self::Ready => "ready",
             Self::Failing => "failing",
             Self::GivenUp => "given up",
@@ -151,27 +154,27 @@ impl State {
 }
 
 impl ToolState {
-    pub(super) const fn words(self) -> &'static str {
+    pub(super) const fn label(self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
-            Self::Changed => "changed, and off until it is reviewed",
-            Self::New => "new, and off until it is reviewed",
+            Self::Changed => "changed, disabled until reviewed",
+            Self::New => "new, disabled until reviewed",
         }
     }
 }
 
-/// What a person has said of all tools of a server.
-pub(super) fn traits_text(traits: ToolTraits) -> String {
-    let effect = traits.effect.map_or("no effect", Effect::as_str);
-    let able = match traits.capabilities {
-        None => "not what they can do".to_owned(),
+/// The declaration for all tools of a server.
+pub(super) fn declared_summary(declared: ToolTraits) -> String {
+    let effect = declared.effect.map_or("no effect", Effect::as_str);
+    let able = match declared.capabilities {
+        None => "no capabilities".to_owned(),
         Some(Capabilities::NONE) => "nothing".to_owned(),
         Some(able) => able.iter().map(Capability::as_str).collect::<Vec<_>>().join(", "),
     };
     format!("{effect}; {able}")
 }
 
-/// What is started or asked, whole.
+/// The command line or URL of a server.
 pub(super) fn target(transport: &Transport) -> String {
     match transport {
         Transport::Stdio(ProgramEntry { command, arguments, .. }) => {
@@ -179,7 +182,7 @@ pub(super) fn target(transport: &Transport) -> String {
             words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
         }
         Transport::Http(AddressEntry { url, .. }) => url.clone(),
-        Transport::Sse(AddressEntry { url, .. }) => format!("{url} (stream of events)"),
+        Transport::Sse(AddressEntry { url, .. }) => format!("{url} (HTTP+SSE)"),
     }
 }
 
@@ -191,7 +194,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// A value of an entry; never that of a secret.
+/// The value of a variable or header, with a reference in place of a secret.
 pub(super) fn value(value: &EntryValue) -> String {
     match value {
         EntryValue::Plain(value) => value.clone(),

@@ -1,15 +1,15 @@
-//! `toolroom mcp list`: which servers there are, and how they stand.
+//! `toolroom mcp list`: lists servers and their states.
 
 use serde_json::json;
 use toolroom::foreign::{ForeignServers, UnreadableServer};
 
-use super::document::{ServerDocument, State, target};
+use super::document::{ServerDocument, ServerState, target};
 use super::project;
 use crate::app::App;
 use crate::cli::console::exit::Exit;
 use crate::cli::console::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, one_line, table, visible};
 
-/// Room for a command beside the other columns; all of it is in `show`.
+/// Width of the command; `toolroom mcp show` shows all of it.
 const TARGET_CHARS: usize = 60;
 
 pub(super) async fn run(app: &App, output: Output) -> anyhow::Result<Exit> {
@@ -17,7 +17,7 @@ pub(super) async fn run(app: &App, output: Output) -> anyhow::Result<Exit> {
     let mut unreadable = app.store.unreadable(&project()).await?;
     for server in app.store.servers(&project()).await? {
         let name = server.name.clone();
-        match ServerDocument::of(app, server).await {
+        match ServerDocument::load(app, server).await {
             Ok(document) => documents.push(document),
             Err(error) => unreadable.push(UnreadableServer { name, why: format!("{error:#}") }),
         }
@@ -31,22 +31,22 @@ pub(super) async fn run(app: &App, output: Output) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     if documents.is_empty() && unreadable.is_empty() {
-        output.talk("there is no server yet; add one with `toolroom mcp add`");
+        output.talk("no servers yet; add one with `toolroom mcp add`");
         return Ok(Exit::Done);
     }
-    let rows: Vec<Vec<String>> = documents.iter().map(row).chain(unreadable.iter().map(lost)).collect();
+    let rows: Vec<Vec<String>> =
+        documents.iter().map(row).chain(unreadable.iter().map(unreadable_row)).collect();
     output.data(&table(&rows))?;
     if !unreadable.is_empty() {
-        output.hint("an entry that cannot be read is not used; `toolroom mcp remove` forgets it");
+        output.hint("servers with an unreadable entry are not used; remove them with `toolroom mcp remove`");
     }
-    if documents.iter().any(|document| document.counted().0 < document.counted().1) {
-        output.hint("some tools wait for a person; look at them with `toolroom mcp review`");
+    if documents.iter().any(|document| document.tool_counts().0 < document.tool_counts().1) {
+        output.hint("some tools wait for review; see `toolroom mcp review`");
     }
     Ok(Exit::Done)
 }
 
-/// A server whose entry cannot be read.
-fn lost(UnreadableServer { name, why }: &UnreadableServer) -> Vec<String> {
+fn unreadable_row(UnreadableServer { name, why }: &UnreadableServer) -> Vec<String> {
     vec![
         format!("{BOLD}{}{BOLD:#}", visible(name)),
         format!("{RED}unreadable{RED:#}"),
@@ -57,15 +57,15 @@ fn lost(UnreadableServer { name, why }: &UnreadableServer) -> Vec<String> {
 
 fn row(document: &ServerDocument) -> Vec<String> {
     let style = match document.state {
-        State::Ready => GREEN,
-        State::Disabled | State::NeverSeen => DIM,
-        State::Failing => YELLOW,
-        State::GivenUp => RED,
+        ServerState::Ready => GREEN,
+        ServerState::Disabled | ServerState::NeverSeen => DIM,
+        ServerState::Failing => YELLOW,
+        ServerState::GivenUp => RED,
     };
-    let (accepted, all) = document.counted();
+    let (accepted, all) = document.tool_counts();
     vec![
         format!("{BOLD}{}{BOLD:#}", visible(&document.record.name)),
-        format!("{style}{}{style:#}", document.state.words()),
+        format!("{style}{}{style:#}", document.state.label()),
         format!("{accepted} of {all} tools"),
         format!("{DIM}{}{DIM:#}", visible(&one_line(&target(&document.record.transport), TARGET_CHARS))),
     ]

@@ -1,4 +1,4 @@
-//! `toolroom mcp`: this toolroom for clients of the Model Context Protocol, and the tools of other servers here.
+//! `toolroom mcp`: Toolroom as an MCP server, and the MCP servers whose tools it offers.
 
 mod add;
 mod callback;
@@ -33,13 +33,13 @@ use crate::gateway::forget;
 
 const EXAMPLES: &str = "\
 Examples:
-  toolroom mcp config claude-code                                  how Claude Code gets these tools
-  toolroom mcp config cursor --http https://tools.example/mcp      the same over HTTP, with a key
-  toolroom mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
-  toolroom mcp add search --url https://search.example/mcp --header authorization=secret:SEARCH_KEY
-  toolroom mcp test files          connects, and lists the tools it has
-  toolroom mcp declare files --effect read --can reads-private     what its tools do
-  toolroom mcp review files        what has changed about its tools, and whether that is fine";
+    toolroom mcp config claude-code                                  connect Claude Code to Toolroom
+    toolroom mcp config cursor --http https://tools.example/mcp      connect Cursor over HTTP, with an API key
+    toolroom mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
+    toolroom mcp add search --url https://search.example/mcp --header authorization=secret:SEARCH_KEY
+    toolroom mcp test files          connect and list its tools
+    toolroom mcp declare files --effect read --can reads-private     declare what its tools do
+    toolroom mcp review files        review and accept changes of its tools";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -50,48 +50,48 @@ pub(super) struct McpArgs {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Print what connects a client to this toolroom
+    /// Print the configuration that connects a client to Toolroom
     Config(config::ConfigArgs),
-    /// Serve the client that started this, over standard input and output
-    Serve(serve::ServeArgs),
-    /// List servers
+    /// Serve MCP on standard input and output
+    Serve(serve::McpServeArgs),
+    /// List MCP servers
     List,
-    /// Add a server: a program on this machine, or an address
+    /// Add a server: a program on this machine, or a URL
     Add(Box<add::AddArgs>),
-    /// Change parts of an entry: its sandbox, what it may read, its variables or headers
+    /// Change a server: its sandbox, readable files, variables or headers
     Set(set::SetArgs),
-    /// Take over servers that other programs know: shown first, and nothing is started
+    /// Import servers from other programs, after a preview; starts nothing
     Import(import::ImportArgs),
-    /// Show all about one
+    /// Show a server
     Show(Named),
-    /// Remove a server and what was accepted of its tools
+    /// Remove a server, its secrets and the accepted definitions of its tools
     #[command(visible_alias = "rm")]
     Remove(Named),
-    /// Switch a server on; what failed before is forgotten
+    /// Enable a server, and forget earlier failures
     Enable(Named),
-    /// Switch a server off, and with it its tools
+    /// Disable a server and its tools
     Disable(Named),
     /// Connect to a server and list its tools
     Test(Named),
     /// Sign in at a server over HTTP
     Login(login::LoginArgs),
-    /// Forget what was granted for a server
+    /// Delete the token of a server
     Logout(Named),
-    /// See what a server printed as errors
+    /// Show what a server printed to standard error
     Logs(Named),
-    /// Say what the tools of a server do, so that they need not ask before each call
+    /// Declare what the tools of a server do, so that they need no approval before each call
     Declare(declare::DeclareArgs),
-    /// See what has changed about foreign tools, and accept it
+    /// Review changes of foreign tools, and accept them
     Review(review::ReviewArgs),
-    /// Be the client of the official conformance runner
+    /// Run as the client of the official conformance runner
     #[command(hide = true)]
     ConformanceClient(conformance_client::ConformanceArgs),
 }
 
-/// A server by its name.
+/// A server.
 #[derive(Args)]
 struct Named {
-    /// Its name
+    /// Name of the server
     name: String,
 }
 
@@ -133,13 +133,13 @@ async fn act(app: &App, action: Action, output: Output) -> anyhow::Result<Exit> 
     }
 }
 
-/// Servers belong to the project of the person whose machine it is.
+/// MCP servers belong to the project of the machine's owner.
 fn project() -> ProjectId {
     ProjectId::default()
 }
 
-/// The server of that name.
-async fn known(app: &App, name: &str) -> anyhow::Result<ServerRecord> {
+/// The server with this name.
+async fn find_server(app: &App, name: &str) -> anyhow::Result<ServerRecord> {
     let servers = app.store.servers(&project()).await?;
     let meant = nearest_one(name, servers.iter().map(|server| server.name.as_str())).map(str::to_owned);
     if let Some(server) = servers.into_iter().find(|server| server.name == name) {
@@ -147,22 +147,23 @@ async fn known(app: &App, name: &str) -> anyhow::Result<ServerRecord> {
     }
     if let Some(server) = app.store.unreadable(&project()).await?.iter().find(|server| server.name == name) {
         let (name, why) = (visible(name), visible(&server.why));
-        let text =
-            format!("the entry of `{name}` cannot be read: {why}; `toolroom mcp remove {name}` forgets it");
+        let text = format!(
+            "the entry of `{name}` is unreadable: {why}; remove it with `toolroom mcp remove {name}`"
+        );
         return Err(Missing(text).into());
     }
     let hint = match meant {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => "see `toolroom mcp list`".to_owned(),
     };
-    Err(Missing(format!("there is no server `{}`; {hint}", visible(name))).into())
+    Err(Missing(format!("unknown server `{}`; {hint}", visible(name))).into())
 }
 
 async fn remove(app: &App, name: &str, output: Output) -> anyhow::Result<Exit> {
-    // An entry that cannot be read can still be forgotten.
+    // Also removes a server whose entry is unreadable.
     let removed = forget(app, &project(), name).await?;
     if !removed {
-        known(app, name).await?;
+        find_server(app, name).await?;
     }
     match output.is_json() {
         true => output.document(&json!({"server": name, "removed": removed}))?,
@@ -172,20 +173,20 @@ async fn remove(app: &App, name: &str, output: Output) -> anyhow::Result<Exit> {
 }
 
 async fn enable(app: &App, name: &str, is_enabled: bool, output: Output) -> anyhow::Result<Exit> {
-    let name = known(app, name).await?.name;
+    let name = find_server(app, name).await?.name;
     app.store.switch_server(&project(), &name, is_enabled, app.room.clock().now()).await?;
-    let server = known(app, &name).await?;
+    let server = find_server(app, &name).await?;
     if output.is_json() {
-        output.document(&ServerDocument::of(app, server).await?)?;
+        output.document(&ServerDocument::load(app, server).await?)?;
     } else {
-        let state = if is_enabled { "on" } else { "off" };
+        let state = if is_enabled { "enabled" } else { "disabled" };
         output.talk(format_args!("the server `{}` is {state}", visible(&name)));
     }
     Ok(Exit::Done)
 }
 
 async fn logs(app: &App, name: &str, output: Output) -> anyhow::Result<Exit> {
-    let server = known(app, name).await?;
+    let server = find_server(app, name).await?;
     let condition = app.store.condition(&project(), &server.name).await?;
     if output.is_json() {
         output.document(&json!({
@@ -200,7 +201,7 @@ async fn logs(app: &App, name: &str, output: Output) -> anyhow::Result<Exit> {
         output.warning(failure);
     }
     match condition.log.trim_end() {
-        "" => output.talk("it has printed nothing as an error"),
+        "" => output.talk("no output on standard error"),
         log => output.data(&visible(log))?,
     }
     Ok(Exit::Done)

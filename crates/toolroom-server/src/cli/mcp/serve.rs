@@ -1,4 +1,4 @@
-//! `toolroom mcp serve`: these tools for the client that started us, over standard input and output.
+//! `toolroom mcp serve`: serves MCP on standard input and output.
 
 use std::sync::Arc;
 
@@ -15,15 +15,15 @@ use crate::mcp::fixtures::{Fixtures, with_fixtures};
 use crate::mcp::{McpCaller, McpServer, stdio};
 
 #[derive(Args)]
-pub(super) struct ServeArgs {
-    /// Also what the official suites of MCP look for
+pub(super) struct McpServeArgs {
+    /// Also offer the tools of the official test suites
     #[arg(long, hide = true)]
     fixtures: bool,
 }
 
 pub(super) async fn run(
     settings: &[String],
-    args: &ServeArgs,
+    args: &McpServeArgs,
     output: Output,
     register: &Register,
 ) -> anyhow::Result<Exit> {
@@ -31,11 +31,11 @@ pub(super) async fn run(
     let register = with_fixtures(register, fixtures.as_ref());
     let app = Arc::new(open(settings, Stay::Long, output, &register).await?);
     let ending = CancellationToken::new();
-    let told = ending.clone();
-    let interrupts = Interrupts::watch_service(move || told.cancel(), || {})?;
+    let stop = ending.clone();
+    let interrupts = Interrupts::watch_service(move || stop.cancel(), || {})?;
     let server = McpServer::new(Arc::clone(&app), fixtures);
     let caller = McpCaller::stdio(owner());
-    let served = stdio::serve(server, caller, ending).await.context("the client cannot be heard or told");
+    let served = stdio::serve(server, caller, ending).await.context("lost the connection to the client");
     drop(interrupts);
     close(&app).await;
     served.map(|()| Exit::Done)

@@ -1,4 +1,4 @@
-//! `toolroom mcp set`: parts of an entry are changed, and the rest stays: what was accepted, what was granted.
+//! `toolroom mcp set`: changes parts of an entry.
 
 use std::collections::BTreeMap;
 
@@ -7,58 +7,58 @@ use toolroom::foreign::{AddressEntry, EntryValue, ProgramEntry, ServerRecord, Tr
 
 use super::document::ServerDocument;
 use super::entry::change;
-use super::entry::{profile, values, variables, whole_path};
+use super::entry::{absolute_path, profile, values, variables};
 use super::project;
 use super::show::show;
 use crate::app::App;
 use crate::cli::console::exit::{Exit, Usage};
 use crate::cli::console::output::Output;
-use crate::gateway::{StoredSecrets, check_headers, check_way};
+use crate::gateway::{StoredSecrets, check_encryption, check_headers};
 
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct SetArgs {
     /// The server
     name: String,
-    /// The sandbox it runs in: workspace, read-only, network:HOST[:PORT],… or off
+    /// Sandbox profile: workspace, read-only, network:HOST[:PORT],… or off
     #[arg(long)]
     profile: Option<String>,
-    /// A folder or file it may read, beside those it may read already (repeatable)
+    /// A further folder or file it may read (repeatable)
     #[arg(long, value_name = "PATH")]
     read: Vec<String>,
-    /// A folder or file it may not read any more (repeatable)
+    /// A folder or file it may no longer read (repeatable)
     #[arg(long, value_name = "PATH")]
     no_read: Vec<String>,
-    /// A variable, NAME=VALUE or NAME=secret:SECRET; NAME= takes it away (repeatable)
+    /// An environment variable, NAME=VALUE or NAME=secret:SECRET; NAME= removes it (repeatable)
     #[arg(long, value_name = "NAME=VALUE")]
     env: Vec<String>,
-    /// A header, NAME=VALUE or NAME=secret:SECRET; NAME= takes it away (repeatable)
+    /// An HTTP header, NAME=VALUE or NAME=secret:SECRET; NAME= removes it (repeatable)
     #[arg(long, value_name = "NAME=VALUE")]
     header: Vec<String>,
-    /// How long a call may take, in seconds; 0 for as long as usual
+    /// Timeout of a call, in seconds; 0 for the default
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
-    /// Its name may lead inside a network
+    /// Allow the host name to resolve to an internal address
     #[arg(long, conflicts_with = "no_internal")]
     internal: bool,
-    /// Its name may not
+    /// Do not allow it
     #[arg(long)]
     no_internal: bool,
-    /// Switch it on
+    /// Enable the server
     #[arg(long, conflicts_with = "disable")]
     enable: bool,
-    /// Switch it off
+    /// Disable the server
     #[arg(long)]
     disable: bool,
 }
 
 pub(super) async fn run(app: &App, args: SetArgs, output: Output) -> anyhow::Result<Exit> {
-    // None of this makes another server of it, so that what was accepted, granted and seen stays.
-    let stored = StoredSecrets::of(&app.vault, &project()).await?;
+    // It remains the same server: accepted definitions and its token are kept.
+    let stored = StoredSecrets::load(&app.vault, &project()).await?;
     let record = change(app, &args.name, async |before: ServerRecord| {
         let record = changed(before.clone(), &args, &stored)?;
         if record == before {
-            let text = "say what to change, such as `--profile network:HOST` or `--env NAME=VALUE`";
+            let text = "nothing to change; use for example `--profile network:HOST` or `--env NAME=VALUE`";
             return Err(Usage(text.to_owned()).into());
         }
         stored.check(&record.transport).map_err(Usage)?;
@@ -68,7 +68,7 @@ pub(super) async fn run(app: &App, args: SetArgs, output: Output) -> anyhow::Res
     if let Some(hint) = stored.hint(args.env.iter().chain(&args.header)) {
         output.hint(&hint);
     }
-    show(&ServerDocument::of(app, record).await?, output)?;
+    show(&ServerDocument::load(app, record).await?, output)?;
     Ok(Exit::Done)
 }
 
@@ -87,20 +87,20 @@ fn changed(mut record: ServerRecord, args: &SetArgs, stored: &StoredSecrets) -> 
 fn change_program(program: &mut ProgramEntry, args: &SetArgs, stored: &StoredSecrets) -> Result<(), Usage> {
     if !args.header.is_empty() || args.internal || args.no_internal {
         return Err(Usage(
-            "a program has variables (`--env`), and neither headers nor an address".to_owned(),
+            "the server is a program: it has variables (`--env`), but no headers and no URL".to_owned(),
         ));
     }
     if let Some(wanted) = &args.profile {
         program.profile = profile(wanted)?;
     }
     for path in &args.read {
-        let path = whole_path(path)?;
+        let path = absolute_path(path)?;
         if !program.readable.contains(&path) {
             program.readable.push(path);
         }
     }
     for path in &args.no_read {
-        let path = whole_path(path)?;
+        let path = absolute_path(path)?;
         program.readable.retain(|known| *known != path);
     }
     put(&mut program.environment, variables(&args.env, stored)?);
@@ -111,16 +111,16 @@ fn change_address(address: &mut AddressEntry, args: &SetArgs, stored: &StoredSec
     let is_about_program =
         args.profile.is_some() || !args.read.is_empty() || !args.no_read.is_empty() || !args.env.is_empty();
     if is_about_program {
-        let text = "an address has headers (`--header`), and neither a sandbox nor variables";
+        let text = "the server is a URL: it has headers (`--header`), but no sandbox and no variables";
         return Err(Usage(text.to_owned()));
     }
     put(&mut address.headers, values(&args.header, stored)?);
     address.is_internal = args.internal || (address.is_internal && !args.no_internal);
     check_headers(address).map_err(Usage)?;
-    check_way(address).map_err(Usage)
+    check_encryption(address).map_err(Usage)
 }
 
-/// Puts values in the place of those of their names; what is empty goes.
+/// Sets these values; an empty value removes the name.
 fn put(values: &mut BTreeMap<String, EntryValue>, given: BTreeMap<String, EntryValue>) {
     for (name, value) in given {
         match value {

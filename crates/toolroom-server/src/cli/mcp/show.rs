@@ -1,23 +1,23 @@
-//! `toolroom mcp show`: all about one server, its whole command among it.
+//! `toolroom mcp show`: shows all about one server.
 
 use toolroom::foreign::Transport;
 use toolroom_host::environment;
 
-use super::document::{ServerDocument, target, traits_text, value};
-use super::known;
+use super::document::{ServerDocument, declared_summary, target, value};
+use super::find_server;
 use crate::app::App;
 use crate::cli::console::exit::Exit;
 use crate::cli::console::output::{DIM, Output, visible};
 use crate::cli::console::time::local_time;
-use crate::gateway::seen_by_all;
+use crate::gateway::process_list_warning;
 
 pub(super) async fn run(app: &App, name: &str, output: Output) -> anyhow::Result<Exit> {
-    let document = ServerDocument::of(app, known(app, name).await?).await?;
+    let document = ServerDocument::load(app, find_server(app, name).await?).await?;
     show(&document, output)?;
     Ok(Exit::Done)
 }
 
-/// Shows it, in words or as JSON.
+/// Prints it as text or JSON.
 pub(super) fn show(document: &ServerDocument, output: Output) -> anyhow::Result<()> {
     if output.is_json() {
         return output.document(document);
@@ -27,11 +27,11 @@ pub(super) fn show(document: &ServerDocument, output: Output) -> anyhow::Result<
     let mut line =
         |name: &str, value: &str| text.push_str(&format!("{DIM}{name:<12}{DIM:#}{}\n", visible(value)));
     line("server", &record.name);
-    line("state", state.words());
+    line("state", state.label());
     match &record.transport {
         Transport::Stdio(program) => {
             line("command", &target(&record.transport));
-            seen_by_all(&record.transport).iter().for_each(|warning| line("warning", warning));
+            process_list_warning(&record.transport).iter().for_each(|warning| line("warning", warning));
             line("profile", &program.profile);
             program.folder.iter().for_each(|folder| line("folder", folder));
             reads.iter().for_each(|path| line("reads", path));
@@ -46,7 +46,7 @@ pub(super) fn show(document: &ServerDocument, output: Output) -> anyhow::Result<
         }
     }
     if !record.traits.all.is_empty() {
-        line("declared", &traits_text(record.traits.all));
+        line("declared", &declared_summary(record.traits.all));
     }
     record.imported_from.iter().for_each(|from| line("imported", from));
     condition.title.iter().for_each(|title| line("title", title));
@@ -55,8 +55,8 @@ pub(super) fn show(document: &ServerDocument, output: Output) -> anyhow::Result<
     condition.seen_at.iter().for_each(|at| line("last seen", &local_time(*at, &zone, "%Y-%m-%d %H:%M:%S")));
     condition.failure.iter().for_each(|failure| line("failure", failure));
     for tool in tools {
-        line("tool", &format!("{} ({})", tool.id, tool.state.words()));
-        tool.worth.iter().for_each(|worth| line("  taken for", &worth.words()));
+        line("tool", &format!("{} ({})", tool.id, tool.state.label()));
+        tool.classification.iter().for_each(|tool| line("  class", &tool.summary()));
     }
     condition.left_out.iter().for_each(|left_out| line("left out", left_out));
     output.data(text.trim_end())?;

@@ -1,19 +1,19 @@
-//! What each client wants to read before it reaches this toolroom.
+//! The configuration snippets of MCP clients.
 
 use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// What a client calls us.
+/// The name of the server in the client's configuration.
 const NAME: &str = "toolroom";
 
-/// Where the key goes that nobody has made yet.
+/// Placeholder for the API key.
 const KEY: &str = "YOUR_KEY";
 
-/// The clients that are known.
+/// Supported clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Client {
+pub(super) enum ClientProgram {
     /// Claude Code, on the command line
     ClaudeCode,
     /// Claude on the desktop
@@ -28,9 +28,9 @@ pub(super) enum Client {
     Codex,
 }
 
-/// How a client reaches us.
+/// How a client connects to Toolroom.
 #[derive(Debug, Clone)]
-pub(super) enum Reach {
+pub(super) enum Endpoint {
     /// It starts this program.
     Stdio {
         /// The program's file.
@@ -38,23 +38,23 @@ pub(super) enum Reach {
         /// `TOOLROOM_HOME`, if it is set.
         home: Option<String>,
     },
-    /// It asks a server.
+    /// It connects to a running server.
     Http {
-        /// Where.
+        /// The URL of the MCP endpoint.
         url: String,
     },
 }
 
-impl Client {
-    /// Where the snippet belongs, and its language.
-    pub(super) const fn place(self, reach: &Reach) -> (&'static str, &'static str) {
+impl ClientProgram {
+    /// Where to put the snippet, and its language.
+    pub(super) const fn place(self, endpoint: &Endpoint) -> (&'static str, &'static str) {
         match self {
             Self::ClaudeCode => ("run in a terminal", "sh"),
-            Self::ClaudeDesktop => match reach {
-                Reach::Stdio { .. } => {
+            Self::ClaudeDesktop => match endpoint {
+                Endpoint::Stdio { .. } => {
                     ("claude_desktop_config.json (Settings, Developer, Edit Config)", "json")
                 }
-                Reach::Http { .. } => {
+                Endpoint::Http { .. } => {
                     ("claude_desktop_config.json (Settings, Developer, Edit Config; needs Node.js)", "json")
                 }
             },
@@ -65,30 +65,30 @@ impl Client {
         }
     }
 
-    /// What connects it.
-    pub(super) fn snippet(self, reach: &Reach) -> String {
-        match (self, reach) {
-            (Self::ClaudeCode, Reach::Stdio { program, home }) => {
+    /// The snippet.
+    pub(super) fn snippet(self, endpoint: &Endpoint) -> String {
+        match (self, endpoint) {
+            (Self::ClaudeCode, Endpoint::Stdio { program, home }) => {
                 let home =
                     home.iter().map(|home| format!("--env {} ", word(&format!("TOOLROOM_HOME={home}"))));
                 let home: String = home.collect();
                 format!("claude mcp add {NAME} {home}-- {} mcp serve", word(program))
             }
-            (Self::ClaudeCode, Reach::Http { url }) => format!(
+            (Self::ClaudeCode, Endpoint::Http { url }) => format!(
                 "claude mcp add --transport http {NAME} {} --header 'Authorization: Bearer {KEY}'",
                 word(url)
             ),
-            (Self::ClaudeDesktop, Reach::Stdio { .. }) | (Self::Cursor, _) => {
-                document(&json!({"mcpServers": {NAME: entry(reach)}}))
+            (Self::ClaudeDesktop, Endpoint::Stdio { .. }) | (Self::Cursor, _) => {
+                document(&json!({"mcpServers": {NAME: entry(endpoint)}}))
             }
-            // It takes no headers of its own, so a program in between adds them.
-            (Self::ClaudeDesktop, Reach::Http { url }) => document(&json!({"mcpServers": {NAME: {
+            // It supports no headers: a proxy program adds them.
+            (Self::ClaudeDesktop, Endpoint::Http { url }) => document(&json!({"mcpServers": {NAME: {
                 "command": "npx",
                 "args": ["-y", "mcp-remote", url, "--header", "Authorization:${TOOLROOM_AUTH}"],
                 "env": {"TOOLROOM_AUTH": format!("Bearer {KEY}")},
             }}})),
-            (Self::Vscode, Reach::Stdio { .. }) => document(&json!({"servers": {NAME: entry(reach)}})),
-            (Self::Vscode, Reach::Http { url }) => document(&json!({
+            (Self::Vscode, Endpoint::Stdio { .. }) => document(&json!({"servers": {NAME: entry(endpoint)}})),
+            (Self::Vscode, Endpoint::Http { url }) => document(&json!({
                 "inputs": [{
                     "type": "promptString", "id": "toolroom-key", "description": "Key for Toolroom", "password": true,
                 }],
@@ -96,24 +96,24 @@ impl Client {
                     "type": "http", "url": url, "headers": {"Authorization": "Bearer ${input:toolroom-key}"},
                 }},
             })),
-            (Self::Goose, _) => goose(reach),
-            (Self::Codex, _) => codex(reach),
+            (Self::Goose, _) => goose(endpoint),
+            (Self::Codex, _) => codex(endpoint),
         }
     }
 }
 
-/// A server, as most clients write one down.
-fn entry(reach: &Reach) -> Value {
+/// The entry of a server in the most common form.
+fn entry(endpoint: &Endpoint) -> Value {
     let mut entry = Map::new();
-    match reach {
-        Reach::Stdio { program, home } => {
+    match endpoint {
+        Endpoint::Stdio { program, home } => {
             entry.insert("command".to_owned(), json!(program));
             entry.insert("args".to_owned(), json!(["mcp", "serve"]));
             if let Some(home) = home {
                 entry.insert("env".to_owned(), json!({"TOOLROOM_HOME": home}));
             }
         }
-        Reach::Http { url } => {
+        Endpoint::Http { url } => {
             entry.insert("url".to_owned(), json!(url));
             entry.insert("headers".to_owned(), json!({"Authorization": format!("Bearer {KEY}")}));
         }
@@ -121,14 +121,14 @@ fn entry(reach: &Reach) -> Value {
     Value::Object(entry)
 }
 
-fn goose(reach: &Reach) -> String {
-    let how = match reach {
-        Reach::Stdio { program, home } => {
+fn goose(endpoint: &Endpoint) -> String {
+    let how = match endpoint {
+        Endpoint::Stdio { program, home } => {
             let home = home.iter().map(|home| format!("    envs:\n      TOOLROOM_HOME: {}\n", text(home)));
             let home: String = home.collect();
             format!("    type: stdio\n    cmd: {}\n    args: [mcp, serve]\n{home}", text(program))
         }
-        Reach::Http { url } => format!(
+        Endpoint::Http { url } => format!(
             "    type: streamable_http\n    uri: {}\n    headers:\n      Authorization: Bearer {KEY}\n",
             text(url)
         ),
@@ -136,14 +136,14 @@ fn goose(reach: &Reach) -> String {
     format!("extensions:\n  {NAME}:\n    name: {NAME}\n    enabled: true\n    timeout: 300\n{how}")
 }
 
-fn codex(reach: &Reach) -> String {
-    match reach {
-        Reach::Stdio { program, home } => {
+fn codex(endpoint: &Endpoint) -> String {
+    match endpoint {
+        Endpoint::Stdio { program, home } => {
             let home = home.iter().map(|home| format!("env = {{ TOOLROOM_HOME = {} }}\n", text(home)));
             let home: String = home.collect();
             format!("[mcp_servers.{NAME}]\ncommand = {}\nargs = [\"mcp\", \"serve\"]\n{home}", text(program))
         }
-        Reach::Http { url } => format!(
+        Endpoint::Http { url } => format!(
             "[mcp_servers.{NAME}]\nurl = {}\nhttp_headers = {{ Authorization = \"Bearer {KEY}\" }}\n",
             text(url)
         ),
@@ -154,13 +154,13 @@ fn document(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
-/// A text in quotes, which YAML and TOML read as JSON does.
+/// A quoted string for YAML and TOML.
 fn text(value: &str) -> String {
-    // TOML takes this one character only in the form of an escape.
+    // TOML requires an escape for this character.
     Value::from(value).to_string().replace('\u{7f}', "\\u007f")
 }
 
-/// One word of a shell.
+/// A word of a shell command.
 fn word(value: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=@%+,".contains(c);
     match !value.is_empty() && value.chars().all(is_plain) {
@@ -173,29 +173,29 @@ fn word(value: &str) -> String {
 mod tests {
     use super::*;
 
-    fn stdio(program: &str) -> Reach {
-        Reach::Stdio { program: program.to_owned(), home: Some("/srv/a b".to_owned()) }
+    fn stdio(program: &str) -> Endpoint {
+        Endpoint::Stdio { program: program.to_owned(), home: Some("/srv/a b".to_owned()) }
     }
 
     #[test]
-    fn a_program_with_an_odd_name_is_named_as_it_is_in_every_language() {
+    fn a_program_with_an_odd_name_is_quoted_in_every_language() {
         let odd = "/opt/it's \"odd\"\u{7f}/toolroom";
-        for client in [Client::ClaudeDesktop, Client::Cursor, Client::Vscode] {
+        for client in [ClientProgram::ClaudeDesktop, ClientProgram::Cursor, ClientProgram::Vscode] {
             let read: Value = serde_json::from_str(&client.snippet(&stdio(odd))).unwrap();
             let servers = read.get("mcpServers").or(read.get("servers")).unwrap();
             assert_eq!(servers["toolroom"]["command"], odd);
             assert_eq!(servers["toolroom"]["env"]["TOOLROOM_HOME"], "/srv/a b");
         }
-        let read: toml::Table = Client::Codex.snippet(&stdio(odd)).parse().unwrap();
+        let read: toml::Table = ClientProgram::Codex.snippet(&stdio(odd)).parse().unwrap();
         assert_eq!(read["mcp_servers"]["toolroom"]["command"].as_str(), Some(odd));
         assert_eq!(word(odd), "'/opt/it'\\''s \"odd\"\u{7f}/toolroom'");
     }
 
     #[test]
-    fn a_server_is_reached_with_a_key_in_a_header() {
-        let reach = Reach::Http { url: "https://tools.example/mcp".to_owned() };
-        for client in Client::value_variants() {
-            let text = client.snippet(&reach);
+    fn every_client_sends_the_key_in_a_header() {
+        let endpoint = Endpoint::Http { url: "https://tools.example/mcp".to_owned() };
+        for client in ClientProgram::value_variants() {
+            let text = client.snippet(&endpoint);
             assert!(text.contains("https://tools.example/mcp") && text.contains("Authorization"), "{text}");
         }
     }

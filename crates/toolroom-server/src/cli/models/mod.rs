@@ -1,7 +1,6 @@
-//! `toolroom models`: who can be asked, and whether they answer.
+//! `toolroom models`: lists vendors and models, and tests a model.
 
-mod remedy;
-mod trial;
+mod test;
 
 use clap::{Args, Subcommand};
 use toolroom::scope::Scope;
@@ -14,44 +13,44 @@ use crate::app::App;
 use crate::documents::{ListedModel, ListedVendor, ModelsDocument};
 use crate::models::directory;
 
-pub(super) use remedy::remedy;
+pub(super) use test::remedy;
 
 const EXAMPLES: &str = "\
 Examples:
-  OPENAI_API_KEY=… toolroom models                   who can be asked, and what it costs
-  toolroom models test anthropic/claude-opus-5-5     one short question
-  toolroom models test ollama/qwen3                  a model on this machine";
+  OPENAI_API_KEY=… toolroom models                   list models with prices
+  toolroom models test anthropic/claude-opus-5-5     ask it a short question
+  toolroom models test ollama/qwen3                  test a local model";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ModelsArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    command: Option<ModelsCommand>,
 }
 
 #[derive(Subcommand)]
-enum Action {
-    /// List vendors, where their keys come from, and their models
+enum ModelsCommand {
+    /// List vendors with their models and where the API keys come from
     List {
-        /// Also vendors that are not set up
+        /// Include vendors without a key
         #[arg(long)]
         all: bool,
     },
-    /// Ask a model one short question
+    /// Test a model with a short question
     Test {
-        /// Vendor and model, such as openai/gpt-5.6-terra
+        /// Model as vendor/model, e.g. openai/gpt-5.6-terra
         model: String,
     },
 }
 
 pub(super) async fn run(app: &App, scope: Scope, args: ModelsArgs, output: &Output) -> anyhow::Result<Exit> {
     let directory = directory(&app.config.config, &app.vault, &scope.project).await?;
-    match args.action {
+    match args.command {
         None => list(app, &directory, false, *output),
-        Some(Action::List { all }) => list(app, &directory, all, *output),
-        Some(Action::Test { model }) => {
+        Some(ModelsCommand::List { all }) => list(app, &directory, all, *output),
+        Some(ModelsCommand::Test { model }) => {
             let name: ModelName = model.parse().map_err(|error| Usage(format!("{error}")))?;
-            trial::test(&directory.named([&name]), &name, *output).await
+            test::run(&directory.named([&name]), &name, *output).await
         }
     }
 }
@@ -62,21 +61,21 @@ fn list(app: &App, directory: &Directory, all: bool, output: Output) -> anyhow::
         output.document(&document)?;
         return Ok(Exit::Done);
     }
-    let ModelsDocument { model: first, vendors: listed, .. } = document;
+    let ModelsDocument { model: default, vendors: listed, .. } = document;
     if listed.is_empty() {
         output.talk(
-            "no vendor is set up, so the offline model answers; set a key such as OPENAI_API_KEY, ANTHROPIC_API_KEY or \
-             GEMINI_API_KEY, or OLLAMA_HOST for models of your own; `toolroom models list --all` shows who is known",
+            "No vendor configured: using the built-in offline mode; set a key such as OPENAI_API_KEY, ANTHROPIC_API_KEY or \
+             GEMINI_API_KEY, or OLLAMA_HOST for local models; `toolroom models list --all` shows all vendors",
         );
         return Ok(Exit::Done);
     }
     let rows: Vec<Vec<String>> = listed.iter().flat_map(rows).collect();
     output.data(&table(&rows))?;
-    match first {
+    match default {
         Some(model) => {
-            output.hint(&format!("asked where nobody says otherwise: {}", visible(model.as_str())));
+            output.hint(&format!("default model: {}", visible(model.as_str())));
         }
-        None => output.hint("no model is asked by default; set `model` in toolroom.toml"),
+        None => output.hint("no default model; set `model` in toolroom.toml"),
     }
     Ok(Exit::Done)
 }
@@ -91,7 +90,7 @@ fn rows(vendor: &ListedVendor<'_>) -> Vec<Vec<String>> {
     let head = vec![format!("{BOLD}{}{BOLD:#}  {url}  {state}", visible(vendor.name))];
     let model = |model: &ListedModel<'_>| {
         let price = match &model.price {
-            Some(price) => format!("${} in, ${} out per million", price.input, price.output),
+            Some(price) => format!("${} in, ${} out per million tokens", price.input, price.output),
             None => "price unknown".to_owned(),
         };
         vec![

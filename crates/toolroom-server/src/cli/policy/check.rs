@@ -1,4 +1,4 @@
-//! `toolroom policy check`: whether rules can be used, and what is odd about them.
+//! `toolroom policy check`: errors and lints of rules.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,33 +14,32 @@ use crate::app;
 use crate::cli::Register;
 use crate::cli::console::exit::Exit;
 use crate::cli::console::output::{BOLD, Output, visible};
-use crate::config::{ConfigError, Loaded, Problem};
+use crate::config::{ConfigError, LoadedConfig, Problem};
 
 #[derive(Args)]
 pub(super) struct CheckArgs {
-    /// A toolroom.toml, a file with nothing but rules, or - for stdin; without one, what is configured here
+    /// A toolroom.toml, a file with only rules, or - for stdin [default: the configuration in effect here]
     file: Option<PathBuf>,
-    /// Take warnings for errors
+    /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
 }
 
-/// What `--json` prints.
 #[derive(Serialize)]
-struct Document {
+struct CheckReport {
     ok: bool,
-    /// How many there are, if so much could be read.
+    /// Number of rules, if the file could be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     rules: Option<usize>,
-    errors: Vec<Told>,
-    warnings: Vec<Told>,
-    /// Whether there are more errors than are told.
+    errors: Vec<CheckFinding>,
+    warnings: Vec<CheckFinding>,
+    /// Whether there are more errors than listed.
     more: bool,
 }
 
 #[derive(Serialize)]
-struct Told {
-    /// The name of a lint; none for what cannot be used at all.
+struct CheckFinding {
+    /// Name of the lint; `None` for errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     lint: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,8 +52,8 @@ struct Told {
     text: String,
 }
 
-impl Told {
-    fn of(lint: Option<&'static str>, problem: Problem) -> Self {
+impl CheckFinding {
+    fn new(lint: Option<&'static str>, problem: Problem) -> Self {
         let text = problem.to_string();
         let Problem { origin, line, key, message } = problem;
         Self { lint, file: file(&origin).cloned(), line, key, message, text }
@@ -69,54 +68,58 @@ pub(super) async fn run(
 ) -> anyhow::Result<Exit> {
     let loaded = match loaded(args.file.as_deref(), settings, output).await? {
         Ok(loaded) => loaded,
-        Err(error) => return tell_errors(error, output),
+        Err(error) => return print_errors(error, output),
     };
     let (wrong, more) = unusable(&loaded);
-    // What a tool takes is known without the data: checking a file must not open or change the database.
+    // Lints need only the registered tools: checking a file must not open or change the database.
     let catalog = app::catalog(Arc::new(MemoryLedger::new()), Vec::new(), |catalog| register(catalog))?;
     let odd = lints(&in_order(&loaded), &catalog.list(&ProjectId::default()));
-    let mut errors: Vec<Told> = wrong.into_iter().map(|problem| Told::of(None, problem)).collect();
-    let mut warnings: Vec<Told> =
-        odd.into_iter().map(|Lint { name, problem }| Told::of(Some(name), problem)).collect();
+    let mut errors: Vec<CheckFinding> =
+        wrong.into_iter().map(|problem| CheckFinding::new(None, problem)).collect();
+    let mut warnings: Vec<CheckFinding> =
+        odd.into_iter().map(|Lint { name, problem }| CheckFinding::new(Some(name), problem)).collect();
     if args.strict {
         errors.append(&mut warnings);
     }
     let rules = Some(loaded.config.rules.len());
-    tell(&Document { ok: errors.is_empty(), rules, errors, warnings, more }, output)
+    print_report(&CheckReport { ok: errors.is_empty(), rules, errors, warnings, more }, output)
 }
 
-/// Tells what is wrong with a configuration that cannot even be read.
-pub(super) fn tell_errors(error: ConfigError, output: Output) -> anyhow::Result<Exit> {
-    let errors = error.problems.into_iter().map(|problem| Told::of(None, problem)).collect();
-    tell(&Document { ok: false, rules: None, errors, warnings: Vec::new(), more: error.cut }, output)
+/// Prints the errors of a configuration that cannot be parsed.
+pub(super) fn print_errors(error: ConfigError, output: Output) -> anyhow::Result<Exit> {
+    let errors = error.problems.into_iter().map(|problem| CheckFinding::new(None, problem)).collect();
+    print_report(
+        &CheckReport { ok: false, rules: None, errors, warnings: Vec::new(), more: error.cut },
+        output,
+    )
 }
 
-/// Everything for which the configuration would be refused at the start, and whether there is more.
-fn unusable(loaded: &Loaded) -> (Vec<Problem>, bool) {
+/// Errors for which the configuration would be refused at startup, and whether there are more.
+fn unusable(loaded: &LoadedConfig) -> (Vec<Problem>, bool) {
     let refused: Vec<ConfigError> = loaded.policy().err().into_iter().chain(loaded.limits().err()).collect();
     let more = refused.iter().any(|error| error.cut);
     (refused.into_iter().flat_map(|error| error.problems).collect(), more)
 }
 
-fn tell(document: &Document, output: Output) -> anyhow::Result<Exit> {
+fn print_report(document: &CheckReport, output: Output) -> anyhow::Result<Exit> {
     let exit = if document.ok { Exit::Done } else { Exit::Usage };
     if output.is_json() {
         output.document(document)?;
         return Ok(exit);
     }
     for (kind, list) in [("error", &document.errors), ("warning", &document.warnings)] {
-        for told in list {
-            output.data(&format!("{BOLD}{kind}:{BOLD:#} {}", visible(&told.text)))?;
+        for finding in list {
+            output.data(&format!("{BOLD}{kind}:{BOLD:#} {}", visible(&finding.text)))?;
         }
     }
     if document.more {
-        output.data("and more, told when these are mended")?;
+        output.data("there are more problems; fix these first")?;
     }
     let count = |number: usize, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
     let (errors, warnings) =
         (count(document.errors.len(), "error"), count(document.warnings.len(), "warning"));
     let found = match (document.errors.is_empty(), document.warnings.is_empty()) {
-        (true, true) => "in order".to_owned(),
+        (true, true) => "no problems".to_owned(),
         (false, true) => errors,
         (true, false) => warnings,
         (false, false) => format!("{errors}, {warnings}"),

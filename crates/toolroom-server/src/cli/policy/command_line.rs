@@ -1,21 +1,21 @@
-//! `toolroom policy explain -- COMMAND`: how a command line would be judged, and what in it is to blame.
+//! `toolroom policy explain -- COMMAND`: how a command line would be judged, and why.
 
 use serde::Serialize;
 use toolroom::policy::Ruling;
-use toolroom_tools::shell::judge::{Judged, Run, Security, judge, judge_argv};
+use toolroom_tools::shell::judge::{CommandVerdict, PlannedCommand, Security, judge, judge_argv};
 
 use crate::app::App;
 use crate::cli::console::exit::Exit;
 use crate::cli::console::output::{BOLD, DIM, Output, visible};
 
 #[derive(Serialize)]
-struct Explained<'j> {
+struct ExplainedCommand<'j> {
     security: Security,
     #[serde(flatten)]
-    judged: &'j Judged,
+    judged: &'j CommandVerdict,
 }
 
-/// Judges one word as a line for a shell, several as a program with its arguments.
+/// Judges one word as a shell command line, several words as a program with arguments.
 pub(super) fn run(app: &App, words: &[String], output: Output) -> anyhow::Result<Exit> {
     let settings = app.config.config.policy.judging();
     let security = settings.security;
@@ -25,7 +25,7 @@ pub(super) fn run(app: &App, words: &[String], output: Output) -> anyhow::Result
         [] => return Ok(Exit::Usage),
     };
     match output.is_json() {
-        true => output.document(&Explained { security, judged: &judged })?,
+        true => output.document(&ExplainedCommand { security, judged: &judged })?,
         false => output.data(&text(&judged, security))?,
     }
     Ok(match judged.verdict {
@@ -35,7 +35,7 @@ pub(super) fn run(app: &App, words: &[String], output: Output) -> anyhow::Result
     })
 }
 
-fn text(judged: &Judged, security: Security) -> String {
+fn text(judged: &CommandVerdict, security: Security) -> String {
     let mut lines = Vec::new();
     let mut line = |name: &str, text: &str| lines.push(format!("{BOLD}{name:<13}{BOLD:#}{text}"));
     if let Some(printed) = &judged.printed {
@@ -56,8 +56,8 @@ fn text(judged: &Judged, security: Security) -> String {
     lines.join("\n")
 }
 
-/// What a wrapper starts stands below it.
-fn command(run: &Run) -> String {
+/// Renders a command; one started by a wrapper is indented.
+fn command(run: &PlannedCommand) -> String {
     let program = run.program.as_deref().unwrap_or("…");
     let words: Vec<String> =
         std::iter::once(program).chain(run.arguments.iter().map(String::as_str)).map(visible).collect();

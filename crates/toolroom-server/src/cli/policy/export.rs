@@ -1,4 +1,4 @@
-//! `toolroom policy export`: what holds, as TOML that can be pasted into a toolroom.toml.
+//! `toolroom policy export`: rules and standing answers as TOML for a toolroom.toml.
 
 use clap::Args;
 use jiff::tz::TimeZone;
@@ -8,7 +8,7 @@ use toolroom::policy::{Preset, Rule, RuleText, rule_text_of};
 use toolroom::scope::Scope;
 use toolroom_host::environment;
 
-use super::rules::{Standing, in_order};
+use super::rules::{RuleStatus, in_order};
 use crate::app::App;
 use crate::cli::approvals::standing_answer::all;
 use crate::cli::console::exit::Exit;
@@ -18,19 +18,18 @@ use crate::config::value_text;
 
 #[derive(Args)]
 pub(super) struct ExportArgs {
-    /// Only the standing answers, as rules
+    /// Only standing answers, as rules
     #[arg(long, conflicts_with = "all")]
     answers: bool,
-    /// The standing answers as well
+    /// Include standing answers
     #[arg(long)]
     all: bool,
 }
 
-/// A rule, and what is said about it.
-struct Exported {
+struct ExportedRule {
     comment: String,
     text: RuleText,
-    /// Why it is only shown, if it is.
+    /// Why the rule is commented out, if it is.
     left_out: Option<String>,
 }
 
@@ -39,22 +38,22 @@ pub(super) async fn run(app: &App, scope: &Scope, args: &ExportArgs, output: Out
     let mut rules = if args.answers { Vec::new() } else { configured(app) };
     if args.answers || args.all {
         let zone = environment::time_zone();
-        rules.extend(all(app, scope).await?.iter().map(|answer| Exported::of_answer(answer, &zone)));
+        rules.extend(all(app, scope).await?.iter().map(|answer| ExportedRule::from_answer(answer, &zone)));
     }
     if output.is_json() {
-        let kept: Vec<&RuleText> =
+        let included: Vec<&RuleText> =
             rules.iter().filter(|rule| rule.left_out.is_none()).map(|rule| &rule.text).collect();
         let document = match preset {
-            Some(preset) => json!({"policy": {"preset": preset}, "rule": kept}),
-            None => json!({"rule": kept}),
+            Some(preset) => json!({"policy": {"preset": preset}, "rule": included}),
+            None => json!({"rule": included}),
         };
         output.document(&document)?;
         return Ok(Exit::Done);
     }
     let preset = preset.map(|preset| preset_text(preset, &app.config.origin("policy.preset").to_string()));
-    let blocks: Vec<String> = preset.into_iter().chain(rules.iter().map(Exported::toml)).collect();
+    let blocks: Vec<String> = preset.into_iter().chain(rules.iter().map(ExportedRule::toml)).collect();
     match blocks.is_empty() {
-        true => output.talk("there are no standing answers"),
+        true => output.talk("No standing answers"),
         false => output.data(&blocks.join("\n\n"))?,
     }
     Ok(Exit::Done)
@@ -64,27 +63,28 @@ fn preset_text(preset: Preset, from: &str) -> String {
     format!("[policy]\n# from {}\npreset = {}", visible(from), value_text(&Value::from(preset.as_str())))
 }
 
-fn configured(app: &App) -> Vec<Exported> {
-    let exported = in_order(&app.config).into_iter().map(|rule| Exported {
+fn configured(app: &App) -> Vec<ExportedRule> {
+    let exported = in_order(&app.config).into_iter().map(|rule| ExportedRule {
         comment: format!("from {}", rule.origin.place(rule.line)),
         text: rule.text.clone(),
-        left_out: match Standing::of(rule) {
-            Standing::Holds | Standing::Narrows => None,
-            Standing::Ignored => Some("its file is not trusted, so it allows nothing".to_owned()),
+        left_out: match RuleStatus::new(rule) {
+            RuleStatus::Holds | RuleStatus::Narrows => None,
+            RuleStatus::Ignored => Some("its file is not trusted, so it has no effect".to_owned()),
         },
     });
     exported.collect()
 }
 
-impl Exported {
-    fn of_answer(answer: &StandingAnswer, zone: &TimeZone) -> Self {
+impl ExportedRule {
+    fn from_answer(answer: &StandingAnswer, zone: &TimeZone) -> Self {
         let at = local_time(answer.at, zone, "%Y-%m-%d %H:%M");
         let text = rule_text_of(answer);
-        // A condition that cannot be read makes no rule that could be loaded.
-        let unread = Rule::new(text.clone()).err().map(|error| format!("{:#}", anyhow::Error::new(error)));
-        let narrow = answer.destination.as_ref().map(|_| "no rule is about one destination alone".to_owned());
-        let left_out = narrow.or(unread);
-        Self { comment: format!("a standing answer of {at}"), text, left_out }
+        // An unreadable condition would make the file invalid.
+        let invalid = Rule::new(text.clone()).err().map(|error| format!("{:#}", anyhow::Error::new(error)));
+        let narrow =
+            answer.destination.as_ref().map(|_| "rules cannot be limited to a destination".to_owned());
+        let left_out = narrow.or(invalid);
+        Self { comment: format!("standing answer of {at}"), text, left_out }
     }
 
     fn toml(&self) -> String {

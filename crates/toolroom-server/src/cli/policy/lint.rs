@@ -1,4 +1,4 @@
-//! What is odd about rules that can be used: most likely they do not do what they were written for.
+//! Lints: valid rules that most likely do not do what was intended.
 
 use std::sync::Arc;
 
@@ -8,37 +8,36 @@ use toolroom::nearest::nearest_one;
 use toolroom::policy::{Condition, Ruling, ToolPattern};
 use toolroom::tool::{Capability, ToolSpec};
 
-use super::rules::Standing;
+use super::rules::RuleStatus;
 use crate::config::{ConfigRule, Problem};
 
-/// One oddity.
 pub(super) struct Lint {
     pub(super) name: &'static str,
     pub(super) problem: Problem,
 }
 
-/// A rule with what is known about it.
-struct Read<'a> {
+/// A rule with its parsed pattern and condition.
+struct ParsedRule<'a> {
     rule: &'a ConfigRule,
     pattern: ToolPattern,
     condition: Option<Condition>,
-    /// The tools it is about.
+    /// The tools it matches.
     tools: Vec<&'a ToolSpec>,
 }
 
-/// What is told continues a sentence that begins with the rule.
-type Check = fn(&Read<'_>, &Around<'_>) -> Vec<String>;
+/// Returns messages that continue a sentence starting with the rule.
+type LintCheck = fn(&ParsedRule<'_>, &LintContext<'_>) -> Vec<String>;
 
-/// What a rule is held against.
-struct Around<'a> {
-    /// The rules that are tried before it.
-    before: &'a [Read<'a>],
-    /// Those that are tried after it.
-    after: &'a [Read<'a>],
+/// What a rule is compared with.
+struct LintContext<'a> {
+    /// Rules tried before it.
+    before: &'a [ParsedRule<'a>],
+    /// Rules tried after it.
+    after: &'a [ParsedRule<'a>],
     every_tool: &'a [Arc<Entry>],
 }
 
-const CHECKS: [(&str, Check); 5] = [
+const CHECKS: [(&str, LintCheck); 5] = [
     ("fits_no_tool", fits_no_tool),
     ("unknown_argument", unknown_argument),
     ("never_decides", never_decides),
@@ -46,32 +45,31 @@ const CHECKS: [(&str, Check); 5] = [
     ("no_examples", no_examples),
 ];
 
-/// Everything odd about these rules, which are given in the order in which they are tried. Those that cannot be used
-/// at all are passed over.
+/// Lints of the rules, given in the order in which they are tried. Skips invalid rules.
 pub(super) fn lints(rules: &[&ConfigRule], tools: &[Arc<Entry>]) -> Vec<Lint> {
-    let read: Vec<Read<'_>> = rules.iter().filter_map(|rule| Read::of(rule, tools)).collect();
+    let read: Vec<ParsedRule<'_>> = rules.iter().filter_map(|rule| ParsedRule::new(rule, tools)).collect();
     let mut lints = Vec::new();
-    for (place, rule) in read.iter().enumerate() {
-        let around = Around {
-            before: read.get(..place).unwrap_or_default(),
-            after: read.get(place + 1..).unwrap_or_default(),
+    for (index, rule) in read.iter().enumerate() {
+        let context = LintContext {
+            before: read.get(..index).unwrap_or_default(),
+            after: read.get(index + 1..).unwrap_or_default(),
             every_tool: tools,
         };
-        if Standing::of(rule.rule) == Standing::Ignored {
-            let message = "is ignored, because its file is not trusted; see `toolroom trust`".to_owned();
+        if RuleStatus::new(rule.rule) == RuleStatus::Ignored {
+            let message = "is ignored because its file is not trusted; see `toolroom trust`".to_owned();
             lints.push(Lint { name: "not_trusted", problem: rule.problem(message) });
             continue;
         }
         for (name, check) in CHECKS {
-            let told = check(rule, &around).into_iter();
-            lints.extend(told.map(|message| Lint { name, problem: rule.problem(message) }));
+            let messages = check(rule, &context).into_iter();
+            lints.extend(messages.map(|message| Lint { name, problem: rule.problem(message) }));
         }
     }
     lints
 }
 
-impl<'a> Read<'a> {
-    fn of(rule: &'a ConfigRule, tools: &'a [Arc<Entry>]) -> Option<Self> {
+impl<'a> ParsedRule<'a> {
+    fn new(rule: &'a ConfigRule, tools: &'a [Arc<Entry>]) -> Option<Self> {
         let pattern = ToolPattern::parse(&rule.text.tool).ok()?;
         let condition = rule.text.when.as_deref().map(Condition::parse).transpose().ok()?;
         let specs = tools.iter().map(|entry| entry.spec());
@@ -91,12 +89,12 @@ impl<'a> Read<'a> {
     }
 }
 
-fn fits_no_tool(read: &Read<'_>, around: &Around<'_>) -> Vec<String> {
+fn fits_no_tool(read: &ParsedRule<'_>, context: &LintContext<'_>) -> Vec<String> {
     if !read.tools.is_empty() {
         return Vec::new();
     }
     let written = &read.rule.text.tool;
-    let specs = around.every_tool.iter().map(|entry| entry.spec());
+    let specs = context.every_tool.iter().map(|entry| entry.spec());
     let names = specs.flat_map(|spec| {
         let family = spec.family.as_ref().map(|family| family.name.as_str());
         [Some(spec.id.bare()), Some(spec.id.as_str()), family].into_iter().flatten()
@@ -104,11 +102,11 @@ fn fits_no_tool(read: &Read<'_>, around: &Around<'_>) -> Vec<String> {
     let near = read.pattern.is_exact().then(|| nearest_one(written, names)).flatten();
     let remedy =
         near.map_or("see `toolroom tools --all`".to_owned(), |near| format!("did you mean `{near}`?"));
-    vec![format!("is about `{written}`, and there is no such tool; {remedy}")]
+    vec![format!("matches no tool: unknown tool `{written}`; {remedy}")]
 }
 
-/// A condition that asks for what is never there is never true, or fails and so denies.
-fn unknown_argument(read: &Read<'_>, _: &Around<'_>) -> Vec<String> {
+/// A condition on an unknown argument is never true, or fails and denies.
+fn unknown_argument(read: &ParsedRule<'_>, _: &LintContext<'_>) -> Vec<String> {
     let taken: Option<Vec<Vec<&str>>> = read.tools.iter().map(|spec| taken_by(spec)).collect();
     let (Some(condition), Some(taken)) = (&read.condition, taken) else { return Vec::new() };
     let known: Vec<&str> = taken.into_iter().flatten().collect();
@@ -116,12 +114,12 @@ fn unknown_argument(read: &Read<'_>, _: &Around<'_>) -> Vec<String> {
         return Vec::new();
     }
     let unknown = condition.arguments().into_iter().filter(|name| !known.contains(name));
-    let told = unknown.map(|name| {
+    let messages = unknown.map(|name| {
         let near = nearest_one(name, known.iter().copied());
         let remedy = near.map(|near| format!("; did you mean `args.{near}`?")).unwrap_or_default();
-        format!("looks at `args.{name}`, which {} does not take{remedy}", named(&read.tools))
+        format!("uses `args.{name}`, which is no argument of {}{remedy}", names_of(&read.tools))
     });
-    told.collect()
+    messages.collect()
 }
 
 /// The arguments a tool takes; `None` if its schema is open.
@@ -136,21 +134,21 @@ fn taken_by(spec: &ToolSpec) -> Option<Vec<&str>> {
     Some(properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect())
 }
 
-/// Of several rules that deny the first one tells why; any other rule is silent beside them.
-fn never_decides(read: &Read<'_>, around: &Around<'_>) -> Vec<String> {
+/// The first of several deny rules decides; other rules have no effect next to it.
+fn never_decides(read: &ParsedRule<'_>, context: &LintContext<'_>) -> Vec<String> {
     let stronger_later = read.rule.text.effect != Ruling::Deny;
-    let later = around.after.iter().filter(|_| stronger_later);
-    let stronger = around.before.iter().chain(later).find(|other| other.denies_all_of(read));
-    let told = stronger.map(|other| {
+    let later = context.after.iter().filter(|_| stronger_later);
+    let stronger = context.before.iter().chain(later).find(|other| other.denies_all_of(read));
+    let messages = stronger.map(|other| {
         format!(
-            "never decides: rule `{}` denies every call it is about; remove one of them",
+            "never decides: rule `{}` denies every call it matches; remove one of them",
             other.rule.text.id
         )
     });
-    told.into_iter().collect()
+    messages.into_iter().collect()
 }
 
-fn exec_without_when(read: &Read<'_>, _: &Around<'_>) -> Vec<String> {
+fn exec_without_when(read: &ParsedRule<'_>, _: &LintContext<'_>) -> Vec<String> {
     if read.rule.text.effect != Ruling::Allow || read.condition.is_some() {
         return Vec::new();
     }
@@ -158,20 +156,22 @@ fn exec_without_when(read: &Read<'_>, _: &Around<'_>) -> Vec<String> {
     let tools: Vec<&ToolSpec> = read.tools.iter().copied().filter(starts_programs).collect();
     match tools.is_empty() {
         true => Vec::new(),
-        false => vec![format!("lets {} run any program; add a `when`", named(&tools))],
+        false => vec![format!("lets {} run any program; add a `when`", names_of(&tools))],
     }
 }
 
-fn no_examples(read: &Read<'_>, _: &Around<'_>) -> Vec<String> {
+fn no_examples(read: &ParsedRule<'_>, _: &LintContext<'_>) -> Vec<String> {
     let text = &read.rule.text;
     match text.matches.is_empty() && text.not_matches.is_empty() {
-        true => vec!["has no examples; add calls it is about as `match`, others as `not_match`".to_owned()],
+        true => {
+            vec!["has no examples; add matching calls as `match` and other calls as `not_match`".to_owned()]
+        }
         false => Vec::new(),
     }
 }
 
-/// One tool by its name, several by that of the first.
-fn named(tools: &[&ToolSpec]) -> String {
+/// The name of a tool, or of the first of several.
+fn names_of(tools: &[&ToolSpec]) -> String {
     match tools {
         [] => "no tool".to_owned(),
         [only] => format!("`{}`", only.id.bare()),
@@ -193,7 +193,7 @@ mod tests {
         Ok(true)
     }
 
-    /// The names of what is odd about rules, in a room with a shell, a mute and an open tool.
+    /// Lint names of the rules, with a tool that starts programs, one without metadata, and one with an open schema.
     fn names(rules: &str) -> Vec<&'static str> {
         let catalog = Catalog::default();
         let tool = |id: &str| tool_fn(id, "", nothing).unwrap();
@@ -215,12 +215,12 @@ mod tests {
     }
 
     #[test]
-    fn an_allow_that_starts_anything_is_odd() {
+    fn an_unconditional_allow_of_programs_is_linted() {
         assert_eq!(names(&rule("x", "allow", "shell", "")), ["exec_without_when"]);
         assert_eq!(
             names(&rule("x", "allow", "mute", "")),
             ["exec_without_when"],
-            "silence counts as everything"
+            "no metadata counts as every capability"
         );
         assert_eq!(names(&rule("x", "allow", "app:*", "")), ["exec_without_when"]);
         assert_eq!(names(&rule("x", "allow", "open", "")), [""; 0]);

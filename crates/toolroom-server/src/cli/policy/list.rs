@@ -1,4 +1,4 @@
-//! `toolroom policy list`: everything calls are judged by.
+//! `toolroom policy list`: preset, rules, standing answers and built-in rules.
 
 use std::path::PathBuf;
 
@@ -8,21 +8,19 @@ use toolroom::policy::{BuiltInRule, DEFAULT_RULE, Preset, RuleText, Ruling};
 use toolroom::scope::Scope;
 use toolroom::tool::Risk;
 
-use super::rules::{Standing, file, in_order};
+use super::rules::{RuleStatus, file, in_order};
 use crate::app::App;
 use crate::cli::approvals::standing_answer::{all, sentence};
 use crate::cli::console::exit::Exit;
-use crate::cli::console::output::short_id;
-use crate::cli::console::output::{BOLD, DIM, Output, one_line, table, visible};
+use crate::cli::console::output::{BOLD, DIM, Output, one_line, short_id, table, visible};
 use crate::cli::console::time::remaining;
 use crate::config::ConfigRule;
 
-/// Room for a condition beside the other columns; `policy export` shows all of it.
+/// Column width of a condition; `policy export` shows all of it.
 const CONDITION_CHARS: usize = 60;
 
-/// What `--json` prints.
 #[derive(Serialize)]
-struct Document<'a> {
+struct PolicyListing<'a> {
     preset: Preset,
     preset_from: String,
     rules: Vec<ListedRule<'a>>,
@@ -34,7 +32,7 @@ struct Document<'a> {
 struct ListedRule<'a> {
     #[serde(flatten)]
     text: &'a RuleText,
-    standing: Standing,
+    standing: RuleStatus,
     from: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<&'a PathBuf>,
@@ -59,10 +57,10 @@ struct ListedBuiltIn {
 }
 
 impl ListedBuiltIn {
-    fn of(rule: &BuiltInRule) -> Self {
+    fn new(rule: &BuiltInRule) -> Self {
         let (about, how_often) = (rule.about, rule.how_often());
         let meaning = match rule.from_risk {
-            None => format!("would ask before a tool that {about}; not under this preset"),
+            None => format!("asks before a tool that {about}; off in this preset"),
             Some(Risk::Low) => format!("asks before a tool that {about}"),
             Some(Risk::Medium | Risk::High) => format!("asks before a tool of {how_often} that {about}"),
         };
@@ -74,7 +72,7 @@ pub(super) async fn run(app: &App, scope: &Scope, output: Output) -> anyhow::Res
     let preset = app.room.policy().preset();
     let answers = all(app, scope).await?;
     let now = app.room.clock().now();
-    let document = Document {
+    let document = PolicyListing {
         preset,
         preset_from: app.config.origin("policy.preset").to_string(),
         rules: in_order(&app.config).into_iter().map(listed).collect(),
@@ -86,7 +84,7 @@ pub(super) async fn run(app: &App, scope: &Scope, output: Output) -> anyhow::Res
                 age_seconds: now.since(answer.at).as_secs(),
             })
             .collect(),
-        built_in: preset.built_in().map(|rule| ListedBuiltIn::of(&rule)).collect(),
+        built_in: preset.built_in().map(|rule| ListedBuiltIn::new(&rule)).collect(),
     };
     if output.is_json() {
         output.document(&document)?;
@@ -98,10 +96,10 @@ pub(super) async fn run(app: &App, scope: &Scope, output: Output) -> anyhow::Res
     section("built-in rules", document.built_in.iter().map(built_in_cells).chain([default_cells()]), output)?;
     if document.rules.is_empty() {
         let path = app.sources.user.display();
-        output.talk(format_args!("\nno rules of your own: write one into {path}, see `toolroom init`"));
+        output.talk(format_args!("\nNo rules configured; add them to {path}, see `toolroom init`"));
     }
     if document.answers.is_empty() {
-        output.talk("no standing answers: `toolroom approvals approve ID --always` makes one");
+        output.talk("No standing answers; create one with `toolroom approvals approve ID --always`");
     }
     Ok(Exit::Done)
 }
@@ -109,7 +107,7 @@ pub(super) async fn run(app: &App, scope: &Scope, output: Output) -> anyhow::Res
 fn listed(rule: &ConfigRule) -> ListedRule<'_> {
     ListedRule {
         text: &rule.text,
-        standing: Standing::of(rule),
+        standing: RuleStatus::new(rule),
         from: rule.origin.place(rule.line),
         file: file(&rule.origin),
         line: rule.line,
@@ -134,7 +132,7 @@ fn rule_cells(rule: &ListedRule<'_>) -> Vec<String> {
         visible(&text.tool),
         [when, by].into_iter().flatten().collect::<Vec<_>>().join(", "),
         format!("{DIM}{}{DIM:#}", visible(&rule.from)),
-        rule.standing.told().to_owned(),
+        rule.standing.note().to_owned(),
     ]
 }
 
@@ -152,6 +150,6 @@ fn built_in_cells(rule: &ListedBuiltIn) -> Vec<String> {
 }
 
 fn default_cells() -> Vec<String> {
-    let meaning = "lets everything else run".to_owned();
+    let meaning = "allows everything else".to_owned();
     vec![format!("  {DEFAULT_RULE}"), Ruling::Allow.as_str().to_owned(), meaning]
 }

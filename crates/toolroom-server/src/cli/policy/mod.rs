@@ -1,5 +1,5 @@
-//! `toolroom policy`: which rules hold, whether they are in order, and how a call would be judged. A file per
-//! subcommand; none of them runs a tool or writes to the journal.
+//! `toolroom policy`: lists, checks, explains, tests and exports rules. One file per subcommand; none runs a tool or
+//! writes to the log.
 
 mod check;
 mod command_line;
@@ -8,7 +8,7 @@ mod export;
 mod lint;
 mod list;
 mod rules;
-mod trial;
+mod test;
 pub(super) mod verdict;
 
 use clap::{Args, Subcommand};
@@ -22,32 +22,32 @@ use crate::app::{App, Stay};
 
 const EXAMPLES: &str = "\
 Examples:
-  toolroom policy                                    what holds, and where it comes from
+  toolroom policy                                    all rules and where they come from
   toolroom policy explain append_note path=/tmp/x text=hello
   toolroom policy explain -- 'git push'              how a command line would be judged
-  toolroom policy check --strict rules.toml          for a build server
-  toolroom policy forget 1f3a9c2e                    takes back an \"always\" or a \"never\"";
+  toolroom policy check --strict rules.toml          for CI
+  toolroom policy forget 1f3a9c2e                    remove a standing answer";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct PolicyArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    command: Option<PolicyCommand>,
 }
 
 #[derive(Subcommand)]
-enum Action {
+enum PolicyCommand {
     /// List the preset, rules, standing answers and built-in rules
     List,
-    /// Check rules, and tell what is odd about them
+    /// Check rules for errors and likely mistakes
     Check(check::CheckArgs),
-    /// Say how a call or a command line would be judged, and by what; nothing is run
+    /// Explain how a call or a command line would be judged, without running it
     Explain(explain::ExplainArgs),
-    /// Try the examples of rules
-    Test(trial::TrialArgs),
+    /// Test the examples of rules
+    Test(test::TestArgs),
     /// Print the rules as TOML for a toolroom.toml
     Export(export::ExportArgs),
-    /// Take back a standing answer
+    /// Remove a standing answer
     Forget(ForgetArgs),
 }
 
@@ -57,20 +57,20 @@ pub(super) async fn run(
     output: &Output,
     register: &Register,
 ) -> anyhow::Result<Exit> {
-    let action = match args.action.unwrap_or(Action::List) {
-        // These have to work where the configuration does not.
-        Action::Check(args) => return check::run(settings, &args, *output, register).await,
-        Action::Test(args) => return trial::run(settings, &args, *output).await,
-        action => action,
+    let command = match args.command.unwrap_or(PolicyCommand::List) {
+        // These work with an invalid configuration.
+        PolicyCommand::Check(args) => return check::run(settings, &args, *output, register).await,
+        PolicyCommand::Test(args) => return test::run(settings, &args, *output).await,
+        command => command,
     };
     let app = open(settings, Stay::Short, *output, register).await?;
     let scope = owner();
-    let result = match action {
-        Action::List => list::run(&app, &scope, *output).await,
-        Action::Explain(args) => explain::run(&app, scope, args, *output).await,
-        Action::Export(args) => export::run(&app, &scope, &args, *output).await,
-        Action::Forget(args) => forget(&app, &scope, &args, *output).await,
-        Action::Check(_) | Action::Test(_) => Ok(Exit::Usage),
+    let result = match command {
+        PolicyCommand::List => list::run(&app, &scope, *output).await,
+        PolicyCommand::Explain(args) => explain::run(&app, scope, args, *output).await,
+        PolicyCommand::Export(args) => export::run(&app, &scope, &args, *output).await,
+        PolicyCommand::Forget(args) => forget(&app, &scope, &args, *output).await,
+        PolicyCommand::Check(_) | PolicyCommand::Test(_) => Ok(Exit::Usage),
     };
     close(&app).await;
     result
@@ -78,7 +78,7 @@ pub(super) async fn run(
 
 #[derive(Args)]
 pub(super) struct ForgetArgs {
-    /// The answer's id, or the end of it
+    /// Id of the standing answer, or its ending
     id: String,
 }
 
@@ -90,12 +90,12 @@ pub(super) async fn forget(
 ) -> anyhow::Result<Exit> {
     let answer = find(app, scope, &args.id).await?;
     if !app.store.forget_answer(&scope.project, &answer.id).await? {
-        return Err(Missing(format!("`{}` was taken back already", answer.id)).into());
+        return Err(Missing(format!("`{}` was already removed", answer.id)).into());
     }
     if output.is_json() {
         output.document(&serde_json::json!({"forgotten": answer}))?;
     } else {
-        output.talk(format_args!("taken back: {}", visible(&sentence(&answer))));
+        output.talk(format_args!("Removed: {}", visible(&sentence(&answer))));
     }
     Ok(Exit::Done)
 }

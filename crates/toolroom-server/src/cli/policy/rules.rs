@@ -1,4 +1,4 @@
-//! The rules of a file, or those that are configured here.
+//! Loads the rules of a file, or of the configuration in effect.
 
 use std::path::{Path, PathBuf};
 
@@ -6,20 +6,20 @@ use serde::Serialize;
 use toolroom::policy::Ruling;
 
 use crate::cli::config::layers;
-use crate::cli::console::input::text_of;
+use crate::cli::console::input::read_text;
 use crate::cli::console::output::Output;
-use crate::config::{ConfigError, ConfigRule, Layer, Loaded, MAX_FILE_BYTES, Origin, load};
+use crate::config::{ConfigError, ConfigRule, Layer, LoadedConfig, MAX_FILE_BYTES, Origin, load};
 
-/// Loads a file as if it were the user's, or else everything that counts here. The inner error is about what the
-/// files say, the outer one about reading them.
+/// Loads a file as a user file, or else the configuration in effect. The inner error is about the content, the outer
+/// one about reading it.
 pub(super) async fn loaded(
     file: Option<&Path>,
     settings: &[String],
     output: Output,
-) -> anyhow::Result<Result<Loaded, ConfigError>> {
+) -> anyhow::Result<Result<LoadedConfig, ConfigError>> {
     let layers = match file {
         Some(path) => {
-            let text = text_of(path, MAX_FILE_BYTES)?;
+            let text = read_text(path, MAX_FILE_BYTES)?;
             vec![Layer::User { path: path.to_owned(), text }, Layer::Flags(settings.to_vec())]
         }
         None => layers(settings, output).await?,
@@ -27,20 +27,20 @@ pub(super) async fn loaded(
     Ok(load(&layers))
 }
 
-/// What a rule counts for.
+/// Whether a rule is in effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Standing {
-    /// It holds.
+pub(super) enum RuleStatus {
+    /// In effect.
     Holds,
-    /// It holds although its file is not trusted, because it only makes things stricter.
+    /// In effect although its file is not trusted, because it only restricts.
     Narrows,
-    /// It would allow something, and its file is not trusted.
+    /// Not in effect: it allows, and its file is not trusted.
     Ignored,
 }
 
-impl Standing {
-    pub(super) fn of(rule: &ConfigRule) -> Self {
+impl RuleStatus {
+    pub(super) fn new(rule: &ConfigRule) -> Self {
         match (rule.origin.is_trusted(), rule.text.effect) {
             (true, _) => Self::Holds,
             (false, Ruling::Ask | Ruling::Deny) => Self::Narrows,
@@ -48,7 +48,7 @@ impl Standing {
         }
     }
 
-    pub(super) const fn told(self) -> &'static str {
+    pub(super) const fn note(self) -> &'static str {
         match self {
             Self::Holds => "",
             Self::Narrows => "not trusted: only narrows",
@@ -57,14 +57,14 @@ impl Standing {
     }
 }
 
-/// The rules in the order in which they are tried: those that may only narrow come last.
-pub(super) fn in_order(loaded: &Loaded) -> Vec<&ConfigRule> {
+/// The rules in the order in which they are tried: those of untrusted files come last.
+pub(super) fn in_order(loaded: &LoadedConfig) -> Vec<&ConfigRule> {
     let mut rules: Vec<&ConfigRule> = loaded.config.rules.iter().collect();
     rules.sort_by_key(|rule| !rule.origin.is_trusted());
     rules
 }
 
-/// The file something was written in.
+/// The file of an origin, if it has one.
 pub(super) fn file(origin: &Origin) -> Option<&PathBuf> {
     match origin {
         Origin::User(path) | Origin::Project { path, .. } => Some(path),

@@ -1,4 +1,4 @@
-//! How a call is judged: what `--explain`, `--dry-run` and `policy explain` tell.
+//! Prints how a call is judged, for `--explain`, `--dry-run` and `policy explain`.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -6,14 +6,13 @@ use toolroom::call::{CallRequest, Outcome};
 use toolroom::policy::{Finding, Ruling, Tried};
 
 use crate::app::App;
-use crate::cli::approvals::question_view::who;
+use crate::cli::approvals::question_view::approver;
 use crate::cli::console::exit::Exit;
 use crate::cli::console::output::{BOLD, DIM, Output, table, visible};
 use crate::documents::{Failure, Judged};
 
-/// What a judgement is on the command line.
 impl Judged {
-    /// How a process ends that only judges.
+    /// The exit code of a command that only judges.
     pub(crate) fn exit(&self) -> Exit {
         match (&self.problem, self.ruling) {
             (Some(_), _) => Exit::Failed,
@@ -23,7 +22,7 @@ impl Judged {
         }
     }
 
-    /// A line for each thing there is to say, without the rules that were tried.
+    /// The verdict as text, without the rules that were tried.
     pub(crate) fn text(&self) -> String {
         let mut lines = Vec::new();
         let mut line =
@@ -47,12 +46,12 @@ impl Judged {
             line("reason", reason);
         }
         if let Some(by) = self.by {
-            line("may answer", who(by));
+            line("approver", approver(by));
         }
         lines.join("\n")
     }
 
-    /// Every rule that was tried, in the order in which that was done.
+    /// All rules in the order in which they were tried.
     pub(crate) fn table(&self) -> String {
         let row = |tried: &Tried| {
             let style = if tried.finding == Finding::Fired { BOLD } else { DIM };
@@ -65,11 +64,11 @@ impl Judged {
         table(&self.tried.iter().map(row).collect::<Vec<_>>())
     }
 
-    /// Tells it beside a call: of the rules that were tried only those that had something to say.
-    pub(crate) fn tell(&self, output: Output) {
+    /// Prints the verdict next to a call, with only those rules that applied.
+    pub(crate) fn print(&self, output: Output) {
         output.talk(self.text());
         let decided = |tried: &&Tried| Some(&tried.rule) == self.rule.as_ref();
-        for tried in self.tried.iter().filter(|tried| !decided(tried) && had_a_say(&tried.finding)) {
+        for tried in self.tried.iter().filter(|tried| !decided(tried) && applied(&tried.finding)) {
             let (rule, effect) = (visible(&tried.rule), tried.effect.as_str());
             let finding = visible(&tried.finding.to_string());
             output.talk(format_args!("{BOLD}{:<13}{BOLD:#}{rule} ({effect}): {finding}", "also"));
@@ -77,7 +76,7 @@ impl Judged {
     }
 }
 
-fn had_a_say(finding: &Finding) -> bool {
+fn applied(finding: &Finding) -> bool {
     match finding {
         Finding::OtherTool
         | Finding::OtherCaller
@@ -94,7 +93,7 @@ fn had_a_say(finding: &Finding) -> bool {
     }
 }
 
-/// The whole way up to the limits and the effect, and not a step further.
+/// Runs all stations before admission and prints the verdict.
 pub(crate) async fn dry_run(app: &App, request: CallRequest, output: &Output) -> anyhow::Result<Exit> {
     let judged = match app.room.explain(request).await {
         Ok(explanation) => Judged::of(&explanation),
@@ -128,16 +127,15 @@ pub(crate) async fn dry_run(app: &App, request: CallRequest, output: &Output) ->
     if output.is_json() {
         output.document(&DryRun { dry_run: true, would_be, explain: Some(judged), error: None })?;
     } else {
-        judged.tell(*output);
+        judged.print(*output);
         output.talk(match exit {
-            Exit::Done => "would run; nothing was run",
-            _ => "would not run; nothing was run",
+            Exit::Done => "Would run; nothing was run",
+            _ => "Would not run; nothing was run",
         });
     }
     Ok(exit)
 }
 
-/// What `--dry-run --json` prints.
 #[derive(Serialize)]
 struct DryRun {
     dry_run: bool,

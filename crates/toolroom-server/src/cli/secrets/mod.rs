@@ -1,4 +1,4 @@
-//! `toolroom secrets`: what is kept for tools and hidden from everybody.
+//! `toolroom secrets`: stores secrets for tools; values are never printed.
 
 mod value;
 
@@ -16,79 +16,79 @@ use super::console::output::{BOLD, DIM, Output, YELLOW, table, visible};
 use super::console::time::local_time;
 use crate::app::App;
 use crate::vault::{Kept, KeyChange, SeenSecret, VaultError};
-use value::{Given, check_name, on_the_command_line};
+use value::{SecretInput, check_name, on_the_command_line};
 
 const EXAMPLES: &str = "\
 Examples:
-  toolroom secrets set GITHUB_TOKEN                  asks for the value and does not show it
-  pass github | toolroom secrets set GITHUB_TOKEN    takes it from another program
-  toolroom secrets rotate                            seals everything with a new master key";
+  toolroom secrets set GITHUB_TOKEN                  prompt for the value, not shown
+  pass github | toolroom secrets set GITHUB_TOKEN    read it from another program
+  toolroom secrets rotate                            rotate the master key";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct SecretsArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    command: Option<SecretsCommand>,
 }
 
 #[derive(Subcommand)]
-enum Action {
-    /// List secrets, never their values
+enum SecretsCommand {
+    /// List secrets, without values
     List,
-    /// Keep a secret; its value is typed unseen or read from stdin
+    /// Store a secret; the value is prompted for or read from stdin
     Set {
-        /// Its name: letters, digits, `_`, `-` and `.`
+        /// Secret name: letters, digits, `_`, `-` and `.`
         name: String,
         #[command(flatten)]
-        mistake: Mistake,
+        stray: StrayValue,
     },
-    /// Forget a secret
+    /// Remove a secret
     #[command(visible_alias = "rm")]
     Remove {
-        /// Its name
+        /// Secret name
         name: String,
     },
-    /// Give a secret a new value, or everything a new master key (the old one is kept for older backups)
+    /// Change the value of a secret, or the master key (the old key is kept for older backups)
     Rotate {
-        /// Its name; without one the master key is changed, and the old one kept beside it
+        /// Secret name [default: rotate the master key]
         name: Option<String>,
         #[command(flatten)]
-        mistake: Mistake,
+        stray: StrayValue,
     },
 }
 
-/// A value where none belongs. It is read to be refused in words of our own: clap's would repeat it.
+/// A value given on the command line. Parsed only to refuse it: the error of clap would print it.
 #[derive(Args)]
-struct Mistake {
+struct StrayValue {
     #[arg(hide = true, allow_hyphen_values = true)]
     value: Vec<std::ffi::OsString>,
 }
 
-impl Mistake {
+impl StrayValue {
     fn refuse(self) -> anyhow::Result<()> {
         if self.value.is_empty() { Ok(()) } else { Err(on_the_command_line().into()) }
     }
 }
 
 pub(super) async fn run(app: &App, scope: Scope, args: SecretsArgs, output: &Output) -> anyhow::Result<Exit> {
-    match args.action {
-        None | Some(Action::List) => list(app, &scope, *output).await,
-        Some(Action::Set { name, mistake }) => {
-            mistake.refuse()?;
+    match args.command {
+        None | Some(SecretsCommand::List) => list(app, &scope, *output).await,
+        Some(SecretsCommand::Set { name, stray }) => {
+            stray.refuse()?;
             check_name(&name)?;
             set(app, &scope, &name, *output).await
         }
-        Some(Action::Remove { name }) => remove(app, &scope, &name, *output).await,
-        Some(Action::Rotate { name: Some(name), mistake }) => {
-            mistake.refuse()?;
+        Some(SecretsCommand::Remove { name }) => remove(app, &scope, &name, *output).await,
+        Some(SecretsCommand::Rotate { name: Some(name), stray }) => {
+            stray.refuse()?;
             known(app, &scope, &name).await?;
             set(app, &scope, &name, *output).await
         }
-        Some(Action::Rotate { name: None, .. }) => rotate_key(app, *output).await,
+        Some(SecretsCommand::Rotate { name: None, .. }) => rotate_key(app, *output).await,
     }
 }
 
-/// Fails unless there is a secret of this name.
+/// Fails with a suggestion if there is no such secret.
 async fn known(app: &App, scope: &Scope, name: &str) -> anyhow::Result<()> {
     let stored = app.store.secrets(&scope.project).await?;
     if stored.iter().any(|secret| secret.name == name) {
@@ -99,27 +99,26 @@ async fn known(app: &App, scope: &Scope, name: &str) -> anyhow::Result<()> {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => "see `toolroom secrets`".to_owned(),
     };
-    Err(Missing(format!("there is no secret `{}`; {hint}", visible(name))).into())
+    Err(Missing(format!("no secret `{}`; {hint}", visible(name))).into())
 }
 
-/// What `--json` prints of a secret.
 #[derive(Serialize)]
-struct Listed<'a> {
+struct ListedSecret<'a> {
     name: &'a str,
     created_at: Timestamp,
     changed_at: Timestamp,
     opens: bool,
-    /// Unknown of one that cannot be opened.
+    /// `None` if it cannot be opened.
     hidden_exactly: Option<bool>,
-    /// Why it can be found by trying.
+    /// Why the value is easy to guess.
     #[serde(skip)]
     guessable: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }
 
-impl<'a> Listed<'a> {
-    fn of(seen: &'a SeenSecret) -> Self {
+impl<'a> ListedSecret<'a> {
+    fn new(seen: &'a SeenSecret) -> Self {
         let SeenSecret { name, created_at, changed_at, opened } = seen;
         Self {
             name,
@@ -127,13 +126,13 @@ impl<'a> Listed<'a> {
             changed_at: *changed_at,
             opens: opened.is_ok(),
             hidden_exactly: opened.as_ref().ok().map(|secret| !secret.is_too_short()),
-            guessable: opened.as_ref().ok().and_then(Secret::few_possibilities),
+            guessable: opened.as_ref().ok().and_then(Secret::weakness),
             problem: opened.as_ref().err().map(whole_text),
         }
     }
 }
 
-/// An error with everything behind it.
+/// An error with its causes.
 fn whole_text(error: &VaultError) -> String {
     anyhow::Chain::new(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
@@ -141,23 +140,21 @@ fn whole_text(error: &VaultError) -> String {
 async fn list(app: &App, scope: &Scope, output: Output) -> anyhow::Result<Exit> {
     let seen = match app.vault.seen(&scope.project).await {
         Ok(seen) => seen,
-        // Names are not sealed: they are told even if the key file itself cannot be read.
+        // Names are not sealed, so they are listed even if the key file is unreadable.
         Err(error) => return list_names(app, scope, &whole_text(&error), output).await,
     };
-    let listed: Vec<Listed<'_>> = seen.iter().map(Listed::of).collect();
+    let listed: Vec<ListedSecret<'_>> = seen.iter().map(ListedSecret::new).collect();
     show(&listed, output)?;
     let change = app.vault.ring().ok().flatten().and_then(|ring| ring.rotation());
     if change.is_some() && !output.is_json() {
-        output.hint(
-            "a change of the master key was begun and not finished; `toolroom secrets rotate` finishes it",
-        );
+        output.hint("a rotation of the master key is not finished; finish it with `toolroom secrets rotate`");
     }
     Ok(Exit::Done)
 }
 
 async fn list_names(app: &App, scope: &Scope, problem: &str, output: Output) -> anyhow::Result<Exit> {
     let stored = app.store.secrets(&scope.project).await?;
-    let unopened = stored.iter().map(|secret| Listed {
+    let unopened = stored.iter().map(|secret| ListedSecret {
         name: &secret.name,
         created_at: secret.created_at,
         changed_at: secret.changed_at,
@@ -170,16 +167,16 @@ async fn list_names(app: &App, scope: &Scope, problem: &str, output: Output) -> 
     Ok(Exit::Done)
 }
 
-fn show(listed: &[Listed<'_>], output: Output) -> anyhow::Result<()> {
+fn show(listed: &[ListedSecret<'_>], output: Output) -> anyhow::Result<()> {
     if output.is_json() {
         return output.document(&listed);
     }
     if listed.is_empty() {
-        output.talk("no secret is kept yet; keep one with `toolroom secrets set NAME`");
+        output.talk("No secrets yet; store one with `toolroom secrets set NAME`");
         return Ok(());
     }
     let zone = environment::time_zone();
-    let line = |secret: &Listed<'_>| {
+    let line = |secret: &ListedSecret<'_>| {
         let at = |at| local_time(at, &zone, "%Y-%m-%d %H:%M");
         let state = match (secret.hidden_exactly, secret.guessable) {
             (Some(true), None) => "hidden".to_owned(),
@@ -195,12 +192,12 @@ fn show(listed: &[Listed<'_>], output: Output) -> anyhow::Result<()> {
         ]
     };
     output.data(&table(&listed.iter().map(line).collect::<Vec<_>>()))?;
-    // One lost key has one cause, however many secrets it takes along.
-    let mut told = Vec::new();
+    // The same problem is printed once, not per secret.
+    let mut printed = Vec::new();
     for problem in listed.iter().filter_map(|secret| secret.problem.as_ref()) {
-        if !told.contains(&problem) {
+        if !printed.contains(&problem) {
             output.error(problem);
-            told.push(problem);
+            printed.push(problem);
         }
     }
     Ok(())
@@ -208,8 +205,8 @@ fn show(listed: &[Listed<'_>], output: Output) -> anyhow::Result<()> {
 
 async fn set(app: &App, scope: &Scope, name: &str, output: Output) -> anyhow::Result<Exit> {
     let value = match value::read(name, output).await? {
-        Given::Value(value) => value,
-        Given::Interrupted => return Ok(Exit::Interrupted),
+        SecretInput::Value(value) => value,
+        SecretInput::Interrupted => return Ok(Exit::Interrupted),
     };
     let Kept { replaced, new_key } = app.vault.set_secret(&scope.project, name, &value).await?;
     let secret = Secret::new(name, value.as_str());
@@ -221,8 +218,8 @@ async fn set(app: &App, scope: &Scope, name: &str, output: Output) -> anyhow::Re
         output.document(&document)?;
     } else {
         match replaced {
-            true => output.talk(format_args!("`{name}` has a new value; the old one is gone")),
-            false => output.talk(format_args!("`{name}` is kept")),
+            true => output.talk(format_args!("Changed `{name}`")),
+            false => output.talk(format_args!("Stored `{name}`")),
         }
     }
     if let Some(warning) = warning(&secret) {
@@ -230,29 +227,28 @@ async fn set(app: &App, scope: &Scope, name: &str, output: Output) -> anyhow::Re
     }
     if let Some(path) = new_key {
         output.hint(&format!(
-            "a master key was made: `{}`. It opens every secret; without it a backup of the database is worthless, \
-             so keep a copy of that file in another place",
+            "created a master key: `{}`. It opens every secret; without it the secrets in backups are lost, so keep a copy \
+             of that file in another place",
             path.display()
         ));
     }
     Ok(Exit::Done)
 }
 
-/// What cannot be hidden of a value, and why.
+/// A warning about values that cannot be fully redacted.
 fn warning(secret: &Secret) -> Option<String> {
-    let few = secret.few_possibilities();
+    let few = secret.weakness();
     if secret.is_too_short() {
         let guess = few.map(|why| format!(", and it is easy to guess ({why})")).unwrap_or_default();
         return Some(format!(
-            "a value of fewer than {MIN_EXACT_CHARS} characters cannot be hidden exactly: it would be found in \
-             ordinary words, so results, messages and the journal show it{guess}; use a longer one"
+            "values of fewer than {MIN_EXACT_CHARS} characters are not redacted, because they occur in ordinary text; \
+             results, messages and the log will show it{guess}; use a longer one"
         ));
     }
     few.map(|why| {
         format!(
-            "`{}` is hidden where its value stands, but the value is easy to guess ({why}): a model or a caller can try \
-             values until one is hidden, and a hash or a part of it tells the rest; use a long random one if you can \
-             choose it",
+            "`{}` is redacted, but its value is easy to guess ({why}): a model or caller can try values until one is \
+             redacted, and a hash or a part of it reveals the rest; use a long random value if you can",
             secret.name()
         )
     })
@@ -264,13 +260,13 @@ async fn remove(app: &App, scope: &Scope, name: &str, output: Output) -> anyhow:
     }
     match output.is_json() {
         true => output.document(&serde_json::json!({"name": name, "removed": true}))?,
-        false => output.talk(format_args!("`{}` is removed", visible(name))),
+        false => output.talk(format_args!("Removed `{}`", visible(name))),
     }
     Ok(Exit::Done)
 }
 
-/// The file or the variable that holds the key.
-fn key_place(home: &KeyHome) -> String {
+/// The file or variable that holds the master key.
+fn key_location(home: &KeyHome) -> String {
     match home {
         KeyHome::File(path) => path.display().to_string(),
         KeyHome::Environment => KEY_VARIABLE.to_owned(),
@@ -283,7 +279,7 @@ async fn rotate_key(app: &App, output: Output) -> anyhow::Result<Exit> {
         let document = match &change {
             Some(change) => serde_json::json!({
                 "changed": true, "from": change.from.to_string(), "to": change.to.to_string(),
-                "key": key_place(&change.home), "kept": change.kept, "sealed_anew": change.resealed,
+                "key": key_location(&change.home), "kept": change.kept, "sealed_anew": change.resealed,
             }),
             None => serde_json::json!({"changed": false}),
         };
@@ -291,26 +287,28 @@ async fn rotate_key(app: &App, output: Output) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     let Some(KeyChange { from, to, home, kept, resealed, was_begun }) = change else {
-        output.talk("there is no master key yet: the first secret makes one");
+        output.talk("No master key yet; the first secret creates one");
         return Ok(Exit::Done);
     };
-    let done = if was_begun { "finished a change that was begun before" } else { "changed the master key" };
-    output.talk(format_args!("{done}: {from} is now {to}; sealed anew: {resealed}"));
+    let done = if was_begun { "Finished the rotation of the master key" } else { "Rotated the master key" };
+    output.talk(format_args!("{done}: {from} → {to}; resealed values: {resealed}"));
     match home {
         KeyHome::File(path) => {
-            output.talk(format_args!("keep a copy of `{}` in another place", visible(&path.display().to_string())));
+            output.talk(format_args!(
+                "Keep a copy of `{}` in another place",
+                visible(&path.display().to_string())
+            ));
         }
         KeyHome::Environment => output.talk(format_args!(
-            "from now on give the value of `{NEW_KEY_VARIABLE}` to `{KEY_VARIABLE}`, and unset `{NEW_KEY_VARIABLE}`"
+            "Set `{KEY_VARIABLE}` to the value of `{NEW_KEY_VARIABLE}`, and unset `{NEW_KEY_VARIABLE}`"
         )),
     }
     match kept {
         Some(kept) => output.talk(format_args!(
-            "backups made before need the old key, which is now `{}`; delete it once none of them is needed",
+            "Older backups need the old key, stored as `{}`; delete it when they are no longer needed",
             visible(&kept.display().to_string())
         )),
-        None => output
-            .talk("backups made before need the old key; keep its value as long as one of them is needed"),
+        None => output.talk("Older backups need the old key; keep its value as long as they are needed"),
     }
     Ok(Exit::Done)
 }

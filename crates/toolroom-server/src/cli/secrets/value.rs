@@ -1,4 +1,4 @@
-//! Where the value of a secret comes from: typed unseen, or piped in. Never from the command line.
+//! Reads the value of a secret from a hidden prompt or stdin, never from the command line.
 
 use std::io::{self, IsTerminal, Read};
 
@@ -6,24 +6,22 @@ use toolroom_host::terminal::Terminal;
 use zeroize::Zeroizing;
 
 use crate::cli::console::exit::Usage;
-use crate::cli::console::output::Output;
-use crate::cli::console::output::single_line;
+use crate::cli::console::output::{Output, single_line};
 use crate::vault::{SecretNameError, check_secret_name};
 
-/// Longer values are files, and kept as such.
+/// Limit of a value.
 const MAX_BYTES: usize = 64 * 1_024;
 
-/// The end of a line behind a value that was piped in.
+/// Length of a line end after a piped value.
 const MAX_LINE_END: usize = 2;
 
-/// What came of asking for a value.
-pub(super) enum Given {
+pub(super) enum SecretInput {
     Value(Zeroizing<String>),
-    /// The person pressed Ctrl-C.
+    /// Ctrl-C at the prompt.
     Interrupted,
 }
 
-/// Whether a new secret may have this name.
+/// Checks the name of a new secret.
 pub(super) fn check_name(name: &str) -> Result<(), Usage> {
     check_secret_name(name).map_err(|error| match error {
         SecretNameError::IsValue => on_the_command_line(),
@@ -31,41 +29,41 @@ pub(super) fn check_name(name: &str) -> Result<(), Usage> {
     })
 }
 
-/// Why a value is not taken from there, and what to do now.
+/// Error for a value on the command line.
 pub(super) fn on_the_command_line() -> Usage {
     Usage(
-        "a value is never given on the command line: every process of the machine can read it there, and it may now \
-         be in your shell's history. Nothing was kept. Remove it from the history, use a new value if others could \
-         see it, and type it when asked (`toolroom secrets set NAME`) or pipe it in (`… | toolroom secrets set NAME`)"
+        "values are never given on the command line: other processes can read them there, and your shell may keep \
+         them in its history. Nothing was stored. Remove the value from the history, change it if it was exposed, \
+         and enter it at the prompt (`toolroom secrets set NAME`) or pipe it in (`… | toolroom secrets set NAME`)"
             .to_owned(),
     )
 }
 
-/// The value of a secret, from the person at the terminal or from a pipe.
-pub(super) async fn read(name: &str, output: Output) -> anyhow::Result<Given> {
+/// Reads the value from the terminal or a pipe.
+pub(super) async fn read(name: &str, output: Output) -> anyhow::Result<SecretInput> {
     if !io::stdin().is_terminal() {
-        return Ok(Given::Value(piped(io::stdin().lock())?));
+        return Ok(SecretInput::Value(piped(io::stdin().lock())?));
     }
     let Some(terminal) = Terminal::open() else {
-        let text = "the value cannot be asked for unseen, because messages go elsewhere; pipe it in";
+        let text = "no terminal for the hidden prompt; pipe the value in";
         return Err(Usage(text.to_owned()).into());
     };
-    output.talk(format_args!("value of `{name}` (not shown):"));
+    output.talk(format_args!("Value of `{name}` (not shown):"));
     let value = match typed(terminal).await {
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(Given::Interrupted),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(SecretInput::Interrupted),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-            let instead = format!("give it on standard input: `toolroom secrets set {name} < FILE`");
-            return Err(Usage(format!("{error}, and nothing was kept; {instead}")).into());
+            let instead = format!("use standard input: `toolroom secrets set {name} < FILE`");
+            return Err(Usage(format!("{error}; nothing was stored; {instead}")).into());
         }
         value => value?.unwrap_or_default(),
     };
     checked(&value)?;
-    // Enough to notice that half of it was pasted, or twice as much.
+    // Reveals a value that was pasted in part or twice.
     output.talk(format_args!("{} characters", value.chars().count()));
-    Ok(Given::Value(value))
+    Ok(SecretInput::Value(value))
 }
 
-/// Reads a hidden line on a thread of its own: a person may take their time, the runtime may not.
+/// Reads a hidden line on a blocking thread.
 async fn typed(mut terminal: Terminal) -> io::Result<Option<Zeroizing<String>>> {
     let read = tokio::task::spawn_blocking(move || {
         terminal.discard_typed_ahead()?;
@@ -74,9 +72,9 @@ async fn typed(mut terminal: Terminal) -> io::Result<Option<Zeroizing<String>>> 
     read.await.map_err(io::Error::other)?
 }
 
-/// Everything there is, without the one end of line that `echo` and editors add.
+/// Reads all input without the final line end that `echo` and editors add.
 fn piped(input: impl Read) -> anyhow::Result<Zeroizing<String>> {
-    // Room for all of it at once, so that no part stays behind in memory.
+    // Allocated once, so that no copy stays in memory.
     let limit = MAX_BYTES + MAX_LINE_END + 1;
     let mut bytes = Zeroizing::new(Vec::with_capacity(limit + 1));
     input.take(u64::try_from(limit)?).read_to_end(&mut bytes)?;
@@ -89,11 +87,11 @@ fn piped(input: impl Read) -> anyhow::Result<Zeroizing<String>> {
 
 fn checked(value: &str) -> Result<(), Usage> {
     let wrong = if value.is_empty() {
-        "the value is empty; nothing was kept".to_owned()
+        "the value is empty; nothing was stored".to_owned()
     } else if value.len() > MAX_BYTES {
         format!("the value is longer than {MAX_BYTES} bytes")
     } else if value.contains('\0') {
-        "the value holds a NUL character, which no program could be given".to_owned()
+        "the value contains a NUL character, which cannot be passed to programs".to_owned()
     } else {
         return Ok(());
     };
@@ -105,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_end_of_line_is_not_part_of_a_value() {
+    fn the_final_line_end_is_not_part_of_a_value() {
         let check = |text: &str, value: &str| assert_eq!(*piped(text.as_bytes()).unwrap(), value);
         check("a value", "a value");
         check("a value\n", "a value");
@@ -118,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_value_is_refused_without_repeating_it() {
+    fn invalid_values_are_refused_without_printing_them() {
         let check = |bytes: &[u8], why: &str| {
             let text = piped(bytes).unwrap_err().to_string();
             assert!(text.contains(why) && !text.contains("s3cr3t"), "{text}");
@@ -132,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_none_is_told_and_a_value_is_not() {
+    fn an_error_prints_an_invalid_name_but_no_value() {
         check_name("GITHUB_TOKEN").unwrap();
         assert!(check_name("a b").unwrap_err().to_string().contains("`a b` is none"));
         let told = check_name("ghp_0123456789abcdefghijklmnopqrstuvwxyzABCD").unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! `toolroom select`: which tools fit a message, and how well.
+//! `toolroom select`: ranks the tools that fit a message.
 
 mod tool_file;
 
@@ -21,13 +21,13 @@ use super::{Register, close, open, owner};
 use crate::agents;
 use crate::app::{App, Stay};
 
-/// Larger lists of tools, and of messages, are no lists a person keeps in a file.
+/// Limit of input files.
 const MAX_FILE_BYTES: usize = 64 * 1_024 * 1_024;
 
-/// Of a longer line on standard input nothing more is read: a selector looks at less of it.
+/// Longer lines of standard input are cut.
 const MAX_LINE_BYTES: usize = 1_024 * 1_024;
 
-/// How long the bar of the best tool is.
+/// Length of the bar of the best tool.
 const BAR_CHARS: u8 = 20;
 
 const EXAMPLES: &str = "\
@@ -36,22 +36,22 @@ Examples:
   toolroom select 'book a table' --tools tools.json --json
   toolroom select --batch messages.txt --tools tools.json > ranked.jsonl
 
-FILE of --tools is an object {\"name\": \"description\"}, or an array of
+The file for --tools is an object {\"name\": \"description\"}, or an array of
 {\"name\", \"description\", \"when_to_use\"?, \"tags\"?, \"usage_examples\"?}.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct SelectArgs {
-    /// What somebody asks for
+    /// Message to rank tools for
     #[arg(required_unless_present = "batch", conflicts_with = "batch")]
     message: Option<String>,
-    /// Rank the tools of this JSON file instead of those of this room; - for stdin
+    /// RankedTool the tools in this JSON file instead of the installed ones; - for stdin
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
-    /// Rank for each line of this file, one line of JSON each; - for stdin
+    /// RankedTool for each line of this file, printing one line of JSON each; - for stdin
     #[arg(long, value_name = "FILE")]
     batch: Option<PathBuf>,
-    /// How many tools to name at most
+    /// Maximum number of tools to list
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1_000))]
     limit: u16,
 }
@@ -64,10 +64,12 @@ pub(super) async fn run(
 ) -> anyhow::Result<Exit> {
     let is_stdin = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
     if is_stdin(&args.tools) && is_stdin(&args.batch) {
-        return Err(Usage("standard input can hold the tools or the messages, not both".to_owned()).into());
+        return Err(
+            Usage("standard input can be used for the tools or the messages, not both".to_owned()).into()
+        );
     }
     let cards = match &args.tools {
-        Some(file) => tool_file::parse(&read(file)?).map_err(|error| wrong(file, &error))?,
+        Some(file) => tool_file::parse(&read(file)?).map_err(|error| invalid_tools(file, &error))?,
         None => own_tools(settings, *output, register).await?,
     };
     let selector = Selector::new(cards);
@@ -76,13 +78,13 @@ pub(super) async fn run(
         (Some(file), _) if file == Path::new("-") => each_line_of_stdin(&selector, limit, *output)?,
         (Some(file), _) => {
             for message in read(&file)?.lines() {
-                output.line_of_json(&Ranks::of(&selector.rank(message, limit)))?;
+                output.line_of_json(&RankingDocument::new(&selector.rank(message, limit)))?;
             }
         }
         (None, message) => {
             let ranking = selector.rank(&message.unwrap_or_default(), limit);
             if output.is_json() {
-                output.document(&Ranks::of(&ranking))?;
+                output.document(&RankingDocument::new(&ranking))?;
             } else {
                 show(&ranking, selector.len(), *output)?;
             }
@@ -91,24 +93,23 @@ pub(super) async fn run(
     Ok(Exit::Done)
 }
 
-/// What `--json` prints of a ranking.
 #[derive(Serialize)]
-struct Ranks<'a> {
-    tools: Vec<Rank<'a>>,
+struct RankingDocument<'a> {
+    tools: Vec<RankedTool<'a>>,
     abstained: bool,
 }
 
 #[derive(Serialize)]
-struct Rank<'a> {
+struct RankedTool<'a> {
     id: &'a str,
     score: f64,
 }
 
-impl<'a> Ranks<'a> {
-    fn of(ranking: &'a Ranking) -> Self {
-        // More digits would only look exact.
+impl<'a> RankingDocument<'a> {
+    fn new(ranking: &'a Ranking) -> Self {
+        // More digits would suggest false precision.
         let rounded = |score: f32| (f64::from(score) * 1e4).round() / 1e4;
-        let rank = |tool: &'a Ranked| Rank { id: &tool.id, score: rounded(tool.score) };
+        let rank = |tool: &'a Ranked| RankedTool { id: &tool.id, score: rounded(tool.score) };
         Self { tools: ranking.tools.iter().map(rank).collect(), abstained: ranking.abstained }
     }
 }
@@ -116,7 +117,7 @@ impl<'a> Ranks<'a> {
 fn show(ranking: &Ranking, among: usize, output: Output) -> anyhow::Result<()> {
     let Some(best) = ranking.tools.first() else {
         output
-            .talk(format_args!("none of {among} tools fits; say it in other words, or see `toolroom tools`"));
+            .talk(format_args!("None of {among} tools fits; rephrase the message, or see `toolroom tools`"));
         return Ok(());
     };
     let rows: Vec<Vec<String>> = (ranking.tools.iter())
@@ -130,14 +131,14 @@ fn show(ranking: &Ranking, among: usize, output: Output) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A bar for a share of the best score.
+/// A bar for a score relative to the best one.
 fn bar(share: f64) -> String {
     let whole =
         (1..=BAR_CHARS).take_while(|block| f64::from(*block) <= share * f64::from(BAR_CHARS) + 0.5).count();
     "█".repeat(whole.max(1))
 }
 
-/// The tools of this room, as an agent has them ranked.
+/// The installed tools.
 async fn own_tools(
     settings: &[String],
     output: Output,
@@ -149,7 +150,7 @@ async fn own_tools(
     Ok(cards?)
 }
 
-/// Those that are switched on, with what was asked for when they were chosen before.
+/// Tools that are switched on, with the past requests that used them.
 async fn known_tools(app: &App, scope: &Scope) -> Result<Vec<ToolCard>, LedgerError> {
     let standing = app.room.switchboard().standing(&scope.project).await?;
     let most = u32::try_from(REQUESTS).unwrap_or(u32::MAX);
@@ -163,7 +164,7 @@ async fn known_tools(app: &App, scope: &Scope) -> Result<Vec<ToolCard>, LedgerEr
     Ok(cards(tools.iter().map(|entry| entry.spec()).filter(|spec| is_on(spec)), past))
 }
 
-/// A row for every line, as soon as it is there: whoever writes the lines may wait for the rows.
+/// Prints a ranking for each line of stdin as it arrives.
 fn each_line_of_stdin(selector: &Selector, limit: usize, output: Output) -> anyhow::Result<()> {
     let mut input = io::stdin().lock();
     let mut line = Vec::new();
@@ -176,7 +177,7 @@ fn each_line_of_stdin(selector: &Selector, limit: usize, output: Output) -> anyh
         if !line.ends_with(b"\n") && line.len() >= MAX_LINE_BYTES {
             input.skip_until(b'\n')?;
         }
-        // A line that was cut may end within a letter.
+        // A cut line may end within a character.
         let text = match str::from_utf8(&line) {
             Ok(text) => text,
             Err(error) if error.error_len().is_none() && line.len() >= MAX_LINE_BYTES => {
@@ -184,12 +185,12 @@ fn each_line_of_stdin(selector: &Selector, limit: usize, output: Output) -> anyh
             }
             Err(_) => return Err(Usage(format!("line {number} of standard input is not UTF-8")).into()),
         };
-        output.line_of_json(&Ranks::of(&selector.rank(text, limit)))?;
+        output.line_of_json(&RankingDocument::new(&selector.rank(text, limit)))?;
     }
     Ok(())
 }
 
-/// The text of a file, or of standard input.
+/// Reads a file or standard input.
 fn read(file: &Path) -> anyhow::Result<String> {
     if file != Path::new("-") {
         return file_text(file);
@@ -197,10 +198,7 @@ fn read(file: &Path) -> anyhow::Result<String> {
     let mut bytes = Vec::new();
     io::stdin().lock().take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > MAX_FILE_BYTES {
-        return Err(Usage(format!(
-            "standard input is longer than {MAX_FILE_BYTES} bytes; send a part of it"
-        ))
-        .into());
+        return Err(Usage(format!("standard input is longer than {MAX_FILE_BYTES} bytes")).into());
     }
     let not_utf8 = |error: std::string::FromUtf8Error| {
         Usage(format!(
@@ -211,11 +209,11 @@ fn read(file: &Path) -> anyhow::Result<String> {
     Ok(String::from_utf8(bytes).map_err(not_utf8)?)
 }
 
-fn wrong(file: &Path, error: &serde_json::Error) -> Usage {
+fn invalid_tools(file: &Path, error: &serde_json::Error) -> Usage {
     let name =
         if file == Path::new("-") { "standard input".to_owned() } else { format!("`{}`", file.display()) };
     Usage(format!(
-        "{name} is no list of tools: {error}; write an object {{\"name\": \"description\"}} or an array of objects with \
+        "{name} is not a list of tools: {error}; expected an object {{\"name\": \"description\"}} or an array of objects with \
          `name` and `description`"
     ))
 }

@@ -1,4 +1,4 @@
-//! A file with tools to rank: an object of names and descriptions, or an array of small objects.
+//! Parses the file of `--tools`: an object of names and descriptions, or an array of objects.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -7,16 +7,16 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use toolroom::selector::ToolCard;
 
-/// The tools of a file, with the place of what is wrong in it.
+/// Parses the tools; errors have line and column.
 pub(super) fn parse(text: &str) -> Result<Vec<ToolCard>, serde_json::Error> {
-    serde_json::from_str(text.trim_start_matches('\u{feff}')).map(|Tools(cards)| cards)
+    serde_json::from_str(text.trim_start_matches('\u{feff}')).map(|ToolFile(cards)| cards)
 }
 
-struct Tools(Vec<ToolCard>);
+struct ToolFile(Vec<ToolCard>);
 
-/// A tool in an array. What else is said about it is not looked at.
+/// A tool in an array. Other fields are ignored.
 #[derive(Deserialize)]
-struct Tool {
+struct ToolEntry {
     name: String,
     description: String,
     #[serde(default)]
@@ -27,47 +27,47 @@ struct Tool {
     usage_examples: Option<Vec<String>>,
 }
 
-impl<'de> Deserialize<'de> for Tools {
+impl<'de> Deserialize<'de> for ToolFile {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Either)
+        deserializer.deserialize_any(ToolFileVisitor)
     }
 }
 
-struct Either;
+struct ToolFileVisitor;
 
-impl<'de> Visitor<'de> for Either {
-    type Value = Tools;
+impl<'de> Visitor<'de> for ToolFileVisitor {
+    type Value = ToolFile;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object of names and descriptions, or an array of tools")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tools, A::Error> {
-        let mut list = List::default();
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ToolFile, A::Error> {
+        let mut list = CardList::default();
         while let Some((name, description)) = map.next_entry::<String, String>()? {
-            list.add(Tool { name, description, when_to_use: None, tags: None, usage_examples: None })?;
+            list.add(ToolEntry { name, description, when_to_use: None, tags: None, usage_examples: None })?;
         }
-        Ok(Tools(list.cards))
+        Ok(ToolFile(list.cards))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Tools, A::Error> {
-        let mut list = List::default();
-        while let Some(tool) = seq.next_element::<Tool>()? {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<ToolFile, A::Error> {
+        let mut list = CardList::default();
+        while let Some(tool) = seq.next_element::<ToolEntry>()? {
             list.add(tool)?;
         }
-        Ok(Tools(list.cards))
+        Ok(ToolFile(list.cards))
     }
 }
 
 #[derive(Default)]
-struct List {
+struct CardList {
     names: HashSet<String>,
     cards: Vec<ToolCard>,
 }
 
-impl List {
+impl CardList {
     /// Two tools with one name could not be told apart in a ranking.
-    fn add<E: Error>(&mut self, tool: Tool) -> Result<(), E> {
+    fn add<E: Error>(&mut self, tool: ToolEntry) -> Result<(), E> {
         if tool.name.trim().is_empty() {
             return Err(E::custom("a tool has an empty name"));
         }

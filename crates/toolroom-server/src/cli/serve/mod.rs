@@ -1,4 +1,4 @@
-//! `toolroom serve`: the same tools, agents and guards over HTTP.
+//! `toolroom serve`: serves tools and agents over HTTP.
 
 mod reload;
 
@@ -30,41 +30,41 @@ use crate::retention::{self, Deleted, Mode};
 use crate::telemetry::{Collector, Log, Tracer};
 use reload::reload;
 
-/// Between two looks whether there are other secrets to hide.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Interval of checks for changed secrets.
+const SECRETS_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Between two looks for what is too old to be kept.
-const DELETE_EVERY: Duration = Duration::from_secs(24 * 3_600);
+/// Interval of retention.
+const RETENTION_INTERVAL: Duration = Duration::from_secs(24 * 3_600);
 
-/// Every connection is an open file, and so is what is done for it.
+/// Limit of open files: connections and what requests open.
 const OPEN_FILES: u64 = 65_536;
 
 #[derive(Args)]
 pub(super) struct ServeArgs {
-    /// Where to listen; `server.listen` of the configuration when left out
+    /// Address to listen on [default: `server.listen` of the configuration]
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     listen: Option<SocketAddr>,
-    /// Another database than the one in the data folder
+    /// Database to use instead of the one in the data folder
     #[arg(long, value_name = "URL")]
     database: Option<String>,
-    /// How lines of the log are written; `log.format` of the configuration when left out
+    /// Log format [default: `log.format` of the configuration]
     #[arg(long, value_name = "FORMAT")]
     log_format: Option<LogFormat>,
-    /// Also what the official suites of MCP look for
+    /// Adds the tools, prompts and resources of the official MCP test suites
     #[arg(long, hide = true)]
     fixtures: bool,
 }
 
 fn address(text: &str) -> Result<SocketAddr, &'static str> {
-    text.parse().map_err(|_| "it is no address and port; write them as 127.0.0.1:7300 or [::1]:7300")
+    text.parse().map_err(|_| "expected an address and port such as 127.0.0.1:7300 or [::1]:7300")
 }
 
 impl ServeArgs {
-    /// Tells what happens before the configuration is known as it is told by default.
+    /// Starts logging with defaults, before the configuration is read.
     pub(super) fn start_log(&self) {
         let started = Log::start(self.log_keys(LogKeys::default()), redaction::logged);
         if started.is_err() {
-            redaction::tell_warnings();
+            redaction::log_warnings();
         }
     }
 
@@ -80,14 +80,14 @@ pub(super) async fn run(
     register: &Register,
 ) -> anyhow::Result<Exit> {
     if args.database.is_some() {
-        // The address of a database may hold its password, so it is not repeated.
+        // A database URL may contain a password, so it is not printed.
         bail!(
-            "no other database can be used: this version keeps everything in SQLite in the data folder, and PostgreSQL \
-             comes later; leave `--database` out"
+            "`--database` is not supported yet: this version stores everything in SQLite in the data folder; leave out \
+             `--database`"
         );
     }
     if let Err(error) = allow_open_files(OPEN_FILES) {
-        tracing::warn!("this process may not have more files open than before: {error}");
+        tracing::warn!("cannot raise the limit of open files: {error}");
     }
     let connections = ConnectionRuntime::start()?;
     let fixtures = args.fixtures.then(Arc::<Fixtures>::default);
@@ -95,22 +95,22 @@ pub(super) async fn run(
     let app = super::open(settings, Stay::Long, *output, &register).await?;
     Log::change(args.log_keys(app.config.config.log));
     let keys = app.config.config.server.clone();
-    let wanted = args.listen.unwrap_or(keys.listen.0);
-    if !wanted.ip().is_loopback() && !has_key(&app).await? {
+    let listen_address = args.listen.unwrap_or(keys.listen.0);
+    if !listen_address.ip().is_loopback() && !has_key(&app).await? {
         close(&app).await;
         let text = format!(
-            "others than this machine would come in at {wanted}, and there is no key to tell them apart; make one with \
-             `toolroom keys create --name NAME`, or listen at 127.0.0.1"
+            "{listen_address} is reachable from other machines, and there is no API key; create one with \
+             `toolroom keys create --name NAME`, or listen on 127.0.0.1"
         );
         return Err(Refused(text).into());
     }
-    let listener = match connections.run(Listener::bind(wanted)).await.flatten() {
+    let listener = match connections.run(Listener::bind(listen_address)).await.flatten() {
         Ok(listener) => listener,
         Err(error) => {
             close(&app).await;
             let text = format!(
-                "cannot listen at {wanted}; end what listens there, such as another `toolroom serve`, or name another \
-                 address with `--listen`"
+                "cannot listen on {listen_address}; stop the program that uses it, such as another `toolroom serve`, or choose \
+                 another address with `--listen`"
             );
             return Err(anyhow::Error::from(error).context(text));
         }
@@ -120,9 +120,9 @@ pub(super) async fn run(
     let reloads = Arc::new(Notify::new());
     let interrupts = listen_to_signals(&ending, &reloads)?;
     let collector = Collector::find(&app.config.config, &app.vault).await?;
-    let also: Vec<Secret> = collector.iter().flat_map(Collector::secrets).collect();
-    let mut hiding = Hiding { also, revision: None, is_blind: false };
-    hiding.look(&app).await;
+    let extra: Vec<Secret> = collector.iter().flat_map(Collector::secrets).collect();
+    let mut refresher = SecretRefresher { extra, revision: None, has_failed: false };
+    refresher.refresh(&app).await;
     let figures = Arc::clone(&app.figures);
     let tracing = collector.map(|collector| Tracer::start(collector, figures, redaction::logged));
     let tracer = tracing.as_ref().map(|(tracer, _)| Arc::clone(tracer));
@@ -130,11 +130,11 @@ pub(super) async fn run(
     let app = Arc::clone(server.app());
     tokio::spawn(ending.clone().run_until_cancelled_owned(async move {
         loop {
-            tokio::time::sleep(LOOK_EVERY).await;
-            hiding.look(&app).await;
+            tokio::time::sleep(SECRETS_INTERVAL).await;
+            refresher.refresh(&app).await;
         }
     }));
-    let (retention, kept) = watch::channel(server.app().config.config.retention);
+    let (retention, retention_changes) = watch::channel(server.app().config.config.retention);
     tokio::spawn(ending.clone().run_until_cancelled_owned({
         let (server, flags) = (Arc::clone(&server), settings.to_vec());
         let mut running = server.app().config.effective();
@@ -145,24 +145,28 @@ pub(super) async fn run(
             }
         }
     }));
-    tokio::spawn(ending.clone().run_until_cancelled_owned(keep_for_a_while(Arc::clone(server.app()), kept)));
+    tokio::spawn(
+        ending
+            .clone()
+            .run_until_cancelled_owned(apply_retention(Arc::clone(server.app()), retention_changes)),
+    );
     let link = server.authenticator.sign_in_link().await?;
     let url = format!("http://{address}");
     if output.is_json() {
         output.line_of_json(&serde_json::json!({"url": url, "sign_in": format!("{url}/sign-in/{link}")}))?;
     } else {
-        output.data(&format!("Toolroom listens at {url}\nsign in once: {url}/sign-in/{link}"))?;
-        output.talk("\nthings to try:");
-        output.talk("  toolroom keys create --name first        # a key for programs");
+        output.data(&format!("Toolroom is listening on {url}\nSign in once: {url}/sign-in/{link}"))?;
+        output.talk("\nTry:");
+        output.talk("  toolroom keys create --name first        # create an API key");
         output.talk(format_args!("  curl -H \"Authorization: Bearer $KEY\" {url}/v1/tools"));
         output.talk(format_args!(
             "  curl -H \"Authorization: Bearer $KEY\" --json '{{\"tool\":\"calculator\",\"arguments\":{{\"expression\":\"17*23\"}}}}' {url}/v1/calls"
         ));
     }
-    tell_manager(ServiceState::Ready);
+    notify_service_manager(ServiceState::Ready);
     tokio::spawn(async move {
         ending.cancelled().await;
-        tell_manager(ServiceState::Stopping);
+        notify_service_manager(ServiceState::Stopping);
     });
     server.serve(listener, &connections).await?;
     drop(interrupts);
@@ -173,16 +177,16 @@ pub(super) async fn run(
     Ok(Exit::Done)
 }
 
-/// Deletes what is older than the configuration says: at the start, once a day, and when it says something else.
-async fn keep_for_a_while(app: Arc<App>, mut kept: watch::Receiver<RetentionKeys>) {
+/// Applies retention at startup, once a day, and when its configuration changes.
+async fn apply_retention(app: Arc<App>, mut retention_changes: watch::Receiver<RetentionKeys>) {
     loop {
-        let keys = *kept.borrow_and_update();
+        let keys = *retention_changes.borrow_and_update();
         if keys != RetentionKeys::default() {
             delete(&app, keys).await;
         }
         tokio::select! {
-            () = tokio::time::sleep(DELETE_EVERY) => {}
-            changed = kept.changed() => if changed.is_err() { return },
+            () = tokio::time::sleep(RETENTION_INTERVAL) => {}
+            changed = retention_changes.changed() => if changed.is_err() { return },
         }
     }
 }
@@ -193,67 +197,67 @@ async fn delete(app: &App, keys: RetentionKeys) {
             for Deleted { project, calls, artifacts, conversations, bytes } in
                 deleted.into_iter().filter(|deleted| !deleted.is_nothing())
             {
-                tracing::info!(%project, calls, artifacts, conversations, bytes, "what was too old is deleted");
+                tracing::info!(%project, calls, artifacts, conversations, bytes, "retention deleted old data");
             }
         }
-        Err(error) => tracing::warn!("what is too old is deleted later: {error}"),
+        Err(error) => tracing::warn!("retention failed and is retried later: {error}"),
     }
 }
 
-/// What ends the server, and what makes it read its configuration again.
+/// Handles signals: shutdown, and reload of the configuration.
 fn listen_to_signals(ending: &CancellationToken, reloads: &Arc<Notify>) -> std::io::Result<Interrupts> {
-    let (told, gone, reloads) = (ending.clone(), ending.clone(), Arc::clone(reloads));
+    let (terminated, hung_up, reloads) = (ending.clone(), ending.clone(), Arc::clone(reloads));
     let had_terminal = std::io::stdin().is_terminal();
     let hang_up = move || match had_terminal && !std::io::stdin().is_terminal() {
-        // Its terminal was closed: nobody would find it again.
-        true => gone.cancel(),
+        // Its terminal was closed, so it shuts down.
+        true => hung_up.cancel(),
         false => reloads.notify_one(),
     };
-    Interrupts::watch_service(move || told.cancel(), hang_up)
+    Interrupts::watch_service(move || terminated.cancel(), hang_up)
 }
 
-/// Tells whoever started us, if they want to know.
-fn tell_manager(condition: ServiceState) {
+/// Notifies systemd, if it started this process.
+fn notify_service_manager(condition: ServiceState) {
     if let Err(error) = service_manager::tell(condition) {
-        tracing::warn!("the service manager cannot be told how we are: {error}");
+        tracing::warn!("cannot notify the service manager: {error}");
     }
 }
 
-/// Whether somebody could show a key that holds.
+/// Whether there is a valid API key.
 async fn has_key(app: &App) -> anyhow::Result<bool> {
     let now = app.room.clock().now();
     Ok(app.store.all_keys().await?.iter().any(|key| holds(key, now)))
 }
 
-/// Keeps secrets out of the log: those of all projects, also when they are set while the server runs, and some more.
-struct Hiding {
-    also: Vec<Secret>,
-    /// Which ones are hidden.
+/// Keeps secrets out of the log: those of all projects, extra when they are set while the server runs, and some more.
+struct SecretRefresher {
+    extra: Vec<Secret>,
+    /// Revision of the secrets being redacted.
     revision: Option<i64>,
-    /// They could not be read the last time, which has been told.
-    is_blind: bool,
+    /// The last refresh failed, which was logged.
+    has_failed: bool,
 }
 
-impl Hiding {
-    async fn look(&mut self, app: &App) {
+impl SecretRefresher {
+    async fn refresh(&mut self, app: &App) {
         match secrets(app, self.revision).await {
             Ok(Some((revision, mut secrets))) => {
-                secrets.extend_from_slice(&self.also);
+                secrets.extend_from_slice(&self.extra);
                 redaction::hide(secrets);
                 self.revision = Some(revision);
-                self.is_blind = false;
+                self.has_failed = false;
             }
-            Ok(None) => self.is_blind = false,
-            Err(error) if !self.is_blind => {
-                tracing::warn!("secrets cannot be opened, so new ones are not hidden: {error:#}");
-                self.is_blind = true;
+            Ok(None) => self.has_failed = false,
+            Err(error) if !self.has_failed => {
+                tracing::warn!("secrets cannot be opened, so new ones are not redacted: {error:#}");
+                self.has_failed = true;
             }
             Err(_) => {}
         }
     }
 }
 
-/// All secrets there are, unless they are still the ones of `known`.
+/// All secrets, or `None` if the revision is still `known`.
 async fn secrets(app: &App, known: Option<i64>) -> anyhow::Result<Option<(i64, Vec<Secret>)>> {
     let revision = app.room.switchboard().standing(&super::owner().project).await?.revision;
     if known == Some(revision) {

@@ -1,15 +1,15 @@
-//! Reads the configuration of a running server again. What can change while it runs does; of the rest it says that it
-//! holds from the next start on.
+//! Reloads the configuration of a running server. Applies keys that can change at runtime, and logs which others need
+//! a restart.
 
 use tokio::sync::watch;
 use toolroom_host::folders::Folders;
 
-use crate::config::{Compiled, Loaded, LogKeys, RetentionKeys, Setting, Sources};
+use crate::config::{CompiledConfig, LoadedConfig, LogKeys, RetentionKeys, Setting, Sources};
 use crate::http::Server;
 use crate::telemetry::Log;
 
-/// What changes at once.
-const LIVELY: [&str; 8] = [
+/// Keys that can change at runtime.
+const RUNTIME_KEYS: [&str; 8] = [
     "log.format",
     "log.level",
     "retention.artifacts",
@@ -20,7 +20,7 @@ const LIVELY: [&str; 8] = [
     "server.session_rate",
 ];
 
-/// Reads it and does what it says, as far as that goes. A configuration with a mistake in it changes nothing.
+/// Reloads the configuration. An invalid one changes nothing.
 pub(super) async fn reload(
     server: &Server,
     running: &mut Vec<Setting>,
@@ -31,34 +31,34 @@ pub(super) async fn reload(
     let loaded = match read(server, flags).await {
         Ok(loaded) => loaded,
         Err(error) => {
-            tracing::error!("the configuration stays as it is: {error:#}");
+            tracing::error!("the configuration was not reloaded: {error:#}");
             return;
         }
     };
-    let wanted = loaded.effective();
-    let changed = changed(running, &wanted);
+    let new = loaded.effective();
+    let changed = changed(running, &new);
     let (now, later): (Vec<String>, Vec<String>) =
-        changed.into_iter().partition(|key| LIVELY.contains(&key.as_str()));
+        changed.into_iter().partition(|key| RUNTIME_KEYS.contains(&key.as_str()));
     Log::change(log_keys(loaded.config.log));
     server.change_rates(&loaded.config.server);
     let kept = loaded.config.retention;
     retention.send_if_modified(|keys| std::mem::replace(keys, kept) != kept);
-    tracing::info!(changed = now.join(", "), "the configuration was read again");
+    tracing::info!(changed = now.join(", "), "the configuration was reloaded");
     if !later.is_empty() {
-        tracing::warn!(changed = later.join(", "), "these hold from the next start on");
+        tracing::warn!(changed = later.join(", "), "these keys take effect after a restart");
     }
-    // What waits for the next start is told again next time.
-    running.retain(|setting| !LIVELY.contains(&setting.key.as_str()));
-    running.extend(wanted.into_iter().filter(|setting| LIVELY.contains(&setting.key.as_str())));
+    // Keys that need a restart are logged again at the next reload.
+    running.retain(|setting| !RUNTIME_KEYS.contains(&setting.key.as_str()));
+    running.extend(new.into_iter().filter(|setting| RUNTIME_KEYS.contains(&setting.key.as_str())));
 }
 
-async fn read(server: &Server, flags: &[String]) -> anyhow::Result<Loaded> {
+async fn read(server: &Server, flags: &[String]) -> anyhow::Result<LoadedConfig> {
     let files = Sources::find(&Folders::from_environment()?).read()?;
     let trust = files.trust(&server.app().store).await?;
-    Ok(Compiled::of(&files.layers(trust, flags))?.loaded)
+    Ok(CompiledConfig::of(&files.layers(trust, flags))?.loaded)
 }
 
-/// The keys of what is different.
+/// Keys with different values.
 fn changed(old: &[Setting], new: &[Setting]) -> Vec<String> {
     let differs = |one: &Setting, others: &[Setting]| {
         !others.iter().any(|other| other.key == one.key && other.value == one.value)

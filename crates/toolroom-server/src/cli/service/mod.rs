@@ -1,4 +1,4 @@
-//! `toolroom service`: a server that starts with its user and is started again when it fails.
+//! `toolroom service`: runs the server as a systemd user service.
 
 mod unit;
 
@@ -15,16 +15,16 @@ use unit::{MARK, NAME, Unit};
 use super::console::exit::{Exit, Refused, Usage};
 use super::console::output::{Output, visible};
 
-/// The largest unit that is looked at.
+/// Size limit of a unit file.
 const UNIT_BYTES: usize = 64 * 1024;
 
 const EXAMPLES: &str = "\
 Examples:
-  toolroom service install --user                 writes the unit, enables and starts it
-  toolroom service install --user --print         shows the unit and does nothing
-  toolroom service install --print                shows the unit of a whole machine, for packages
+  toolroom service install --user                 write the unit, enable and start it
+  toolroom service install --user --print         only print the unit
+  toolroom service install --print                print the system unit, for packages
   toolroom service status
-  journalctl --user -u toolroom -f                what the server tells";
+  journalctl --user -u toolroom -f                follow the server log";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -35,52 +35,51 @@ pub(super) struct ServiceArgs {
 
 #[derive(Subcommand)]
 enum ServiceCommand {
-    /// Let systemd run the server
+    /// Install and start the service
     Install(InstallArgs),
-    /// Stop it and remove the unit
+    /// Stop the service and remove its unit
     Uninstall(UninstallArgs),
-    /// See whether it is installed and runs
+    /// Show whether the service is installed and running
     Status,
 }
 
 #[derive(Args)]
 struct InstallArgs {
-    /// For you alone; it starts when you sign in
+    /// Install for your user; starts when you sign in
     #[arg(long)]
     user: bool,
-    /// Where it listens; `server.listen` of the configuration when left out
+    /// Address to listen on [default: `server.listen` of the configuration]
     #[arg(long, value_name = "ADDRESS", requires = "user")]
     listen: Option<SocketAddr>,
-    /// Replace a unit that is already there
+    /// Replace an existing unit
     #[arg(long)]
     force: bool,
-    /// Print the unit and do nothing
+    /// Only print the unit
     #[arg(long)]
     print: bool,
 }
 
 #[derive(Args)]
 struct UninstallArgs {
-    /// Remove it although somebody else wrote it
+    /// Remove a unit not read_unit by Toolroom
     #[arg(long)]
     force: bool,
 }
 
-/// What was done, and what is left to do.
 #[derive(Serialize)]
-struct Report {
+struct ServiceReport {
     unit: String,
-    /// Whether systemd did its part.
+    /// Whether systemd ran the steps.
     done: bool,
-    /// What to type where it did not.
+    /// The commands to run by hand otherwise.
     commands: Vec<String>,
 }
 
 #[derive(Serialize)]
-struct Status {
+struct ServiceStatus {
     unit: String,
     installed: bool,
-    /// What systemd says about it; nothing where there is no systemd.
+    /// The answer of systemd; `None` without systemd.
     enabled: Option<String>,
     active: Option<String>,
 }
@@ -96,10 +95,10 @@ pub(super) fn run(args: &ServiceArgs, output: &Output) -> anyhow::Result<Exit> {
 fn install(args: &InstallArgs, output: &Output) -> anyhow::Result<Exit> {
     let unit = match args.user {
         true => {
-            // What names no folder here names none later.
+            // Fails early on invalid environment variables.
             Folders::from_environment()?;
             Unit::User {
-                program: environment::program_file().context("cannot tell where this program is")?,
+                program: environment::program_file().context("cannot determine the path of this program")?,
                 home: environment::path_variable(HOME_VARIABLE),
                 listen: args.listen,
             }
@@ -115,15 +114,15 @@ fn install(args: &InstallArgs, output: &Output) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     if !args.user {
-        let text = "only `--user` installs something; the unit of a whole machine comes with its package, and \
-                    `toolroom service install --print` shows it";
+        let text = "only `--user` can be installed; the system unit comes with its package, and \
+                    `toolroom service install --print` prints it";
         return Err(Usage(text.to_owned()).into());
     }
-    let path = place()?;
-    match written(&path)? {
+    let path = unit_path()?;
+    match read_unit(&path)? {
         Some(old) if old != text && !args.force => {
             let text = format!(
-                "`{}` is already there and says something else; `--force` replaces it",
+                "`{}` already exists with different content; replace it with `--force`",
                 path.display()
             );
             return Err(Refused(text).into());
@@ -136,39 +135,39 @@ fn install(args: &InstallArgs, output: &Output) -> anyhow::Result<Exit> {
         }
     }
     let steps: [&[&str]; 3] = [&["daemon-reload"], &["enable", NAME], &["restart", NAME]];
-    let report = carry_out(&path, &steps)?;
-    tell(&report, "installed", output)
+    let report = run_steps(&path, &steps)?;
+    print_report(&report, "installed", output)
 }
 
 fn uninstall(args: &UninstallArgs, output: &Output) -> anyhow::Result<Exit> {
-    let path = place()?;
-    let Some(text) = written(&path)? else {
+    let path = unit_path()?;
+    let Some(text) = read_unit(&path)? else {
         return Err(Refused(format!(
-            "there is no `{}`, so nothing was done; `toolroom service install` writes it",
+            "the service is not installed (no `{}`); install it with `toolroom service install --user`",
             path.display()
         ))
         .into());
     };
     if !text.starts_with(MARK) && !args.force {
-        let text = format!("`{}` was written by somebody else; `--force` removes it", path.display());
+        let text = format!("`{}` was not read_unit by Toolroom; remove it with `--force`", path.display());
         return Err(Refused(text).into());
     }
-    // It has to know the unit to stop it.
-    let stopped = carry_out(&path, &[&["disable", "--now", NAME]])?;
+    // systemd needs the unit to stop it.
+    let stopped = run_steps(&path, &[&["disable", "--now", NAME]])?;
     service_manager::remove_unit(&path).with_context(|| format!("cannot remove `{}`", path.display()))?;
-    let forgotten = carry_out(&path, &[&["daemon-reload"]])?;
-    let commands = [stopped.commands, forgotten.commands].concat();
-    tell(&Report { commands, ..forgotten }, "removed", output)
+    let reloaded = run_steps(&path, &[&["daemon-reload"]])?;
+    let commands = [stopped.commands, reloaded.commands].concat();
+    print_report(&ServiceReport { commands, ..reloaded }, "removed", output)
 }
 
 fn status(output: &Output) -> anyhow::Result<Exit> {
-    let path = place()?;
-    // It says so in a word, also where the answer is no.
+    let path = unit_path()?;
+    // systemctl prints one word, also for a negative answer.
     let word = |verb| -> anyhow::Result<Option<String>> {
         let reply = service_manager::ask(&[verb, NAME])?;
         Ok(reply.and_then(|reply| reply.said.lines().next().map(str::to_owned)))
     };
-    let status = Status {
+    let status = ServiceStatus {
         unit: path.display().to_string(),
         installed: text_file::is_there(&path),
         enabled: word("is-enabled")?,
@@ -189,25 +188,24 @@ fn status(output: &Output) -> anyhow::Result<Exit> {
     Ok(if runs { Exit::Done } else { Exit::Failed })
 }
 
-/// Where the unit belongs.
-fn place() -> anyhow::Result<PathBuf> {
+fn unit_path() -> anyhow::Result<PathBuf> {
     match service_manager::unit_folder() {
         Some(folder) => Ok(folder.join(NAME)),
-        None => bail!("nobody knows where your units are: HOME is not set"),
+        None => bail!("cannot determine the folder of user units: HOME is not set"),
     }
 }
 
-fn written(path: &Path) -> anyhow::Result<Option<String>> {
+fn read_unit(path: &Path) -> anyhow::Result<Option<String>> {
     Ok(text_file::read_bounded(path, UNIT_BYTES)?)
 }
 
-/// Has systemd do these steps. Where it is not there, or knows no manager of this user, they are left to be typed.
-fn carry_out(path: &Path, steps: &[&[&str]]) -> anyhow::Result<Report> {
+/// Runs the steps with systemctl. Without a systemd user manager they are returned as commands.
+fn run_steps(path: &Path, steps: &[&[&str]]) -> anyhow::Result<ServiceReport> {
     let unit = path.display().to_string();
     let has_manager = service_manager::ask(&["show-environment"])?.is_some_and(|reply| reply.is_done);
     if !has_manager {
-        let typed = |step: &&[&str]| format!("systemctl --user {}", step.join(" "));
-        return Ok(Report { unit, done: false, commands: steps.iter().map(typed).collect() });
+        let command_line = |step: &&[&str]| format!("systemctl --user {}", step.join(" "));
+        return Ok(ServiceReport { unit, done: false, commands: steps.iter().map(command_line).collect() });
     }
     for step in steps {
         let words = step.join(" ");
@@ -219,22 +217,23 @@ fn carry_out(path: &Path, steps: &[&[&str]]) -> anyhow::Result<Report> {
             Some(_) | None => {}
         }
     }
-    Ok(Report { unit, done: true, commands: Vec::new() })
+    Ok(ServiceReport { unit, done: true, commands: Vec::new() })
 }
 
-fn tell(report: &Report, what: &str, output: &Output) -> anyhow::Result<Exit> {
+fn print_report(report: &ServiceReport, what: &str, output: &Output) -> anyhow::Result<Exit> {
     if output.is_json() {
         output.document(report)?;
         return Ok(Exit::Done);
     }
     output.data(&format!("{what}: {}", visible(&report.unit)))?;
     if !report.done {
-        output.talk("no systemd of yours runs here; where it does, type:");
+        output.talk("No systemd user manager is running; run these commands where it does:");
         for command in &report.commands {
             output.talk(format_args!("  {command}"));
         }
     } else if what == "installed" {
-        output.talk("it runs; it goes on when you sign out after `loginctl enable-linger`");
+        output
+            .talk("The service is running; to keep it running after you sign out: `loginctl enable-linger`");
     }
     Ok(Exit::Done)
 }

@@ -1,47 +1,45 @@
-//! The unit that tells systemd how to run a server.
+//! The systemd unit of the server.
 //!
-//! Programs that tools start are confined by namespaces, Landlock and seccomp of their own, and inherit what holds for
-//! the server. So whatever would keep the sandbox from being put on is left out, and the unit says why.
+//! Programs started by tools inherit the restrictions of the unit and get a sandbox of their own. Settings that would
+//! break that sandbox are left out, and the unit says why.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// What a unit is called.
+/// File name of the unit.
 pub(super) const NAME: &str = "toolroom.service";
 
-/// How each of ours begins; what begins otherwise was written by somebody else.
+/// First line of every unit written by Toolroom.
 pub(super) const MARK: &str = "# Made by `toolroom service install`.";
 
-/// Where packages put the program.
+/// Path of the packaged program.
 const SYSTEM_PROGRAM: &str = "/usr/bin/toolroom";
 
-/// Whose server it is.
 pub(super) enum Unit {
-    /// That of the machine, with a user and a folder of its own.
+    /// System service with its own user and state folder.
     System,
-    /// That of whoever installs it.
+    /// Service of the current user.
     User {
-        /// The program.
+        /// Path of the program.
         program: PathBuf,
         /// `TOOLROOM_HOME`, if it is set.
         home: Option<PathBuf>,
-        /// Where it listens, if not where the configuration says.
+        /// Overrides `server.listen`.
         listen: Option<SocketAddr>,
     },
 }
 
-/// A path that no unit can hold.
 #[derive(Debug, thiserror::Error)]
-#[error("`{}` cannot stand in a unit: it holds a quote, a backslash or a control character, or is no UTF-8; move it", .0.display())]
+#[error("`{}` cannot be used in a systemd unit: it contains a quote, a backslash or a control character, or is not UTF-8; move the program", .0.display())]
 pub(super) struct UnitError(PathBuf);
 
 impl Unit {
-    /// The file.
+    /// The text of the unit file.
     pub(super) fn text(&self) -> Result<String, UnitError> {
-        let (start, place, confined, wanted) = match self {
+        let (start, place, confined, target) = match self {
             Self::System => (
                 format!("ExecStart={SYSTEM_PROGRAM} serve"),
-                SYSTEM_PLACE.to_owned(),
+                SYSTEM_USER.to_owned(),
                 format!("{CONFINED}{SYSTEM_CONFINED}{LEFT_OUT}"),
                 "multi-user.target",
             ),
@@ -79,13 +77,13 @@ impl Unit {
              \n\
              {confined}\n\
              [Install]\n\
-             WantedBy={wanted}\n"
+             WantedBy={target}\n"
         ))
     }
 }
 
-/// Who the server of a machine is, and where it keeps what it has.
-const SYSTEM_PLACE: &str = "\
+/// User and state folder of the system service.
+const SYSTEM_USER: &str = "\
 User=toolroom
 Group=toolroom
 StateDirectory=toolroom
@@ -93,7 +91,7 @@ StateDirectoryMode=0700
 Environment=TOOLROOM_HOME=%S/toolroom
 ";
 
-/// What the sandbox and the programs in it can live with.
+/// Restrictions that are compatible with the sandbox.
 const CONFINED: &str = "\
 NoNewPrivileges=yes
 LockPersonality=yes
@@ -106,7 +104,7 @@ SystemCallFilter=~@clock @cpu-emulation @module @obsolete @raw-io @reboot @swap
 SystemCallErrorNumber=EPERM
 ";
 
-/// What they cannot live with.
+/// Restrictions that would break the sandbox.
 const LEFT_OUT: &str = "\
 # Left out, since programs of tools would inherit it:
 # - RestrictNamespaces, PrivateUsers: the sandbox is made of namespaces.
@@ -117,13 +115,13 @@ const LEFT_OUT: &str = "\
 #   kernel allows only where nothing of the outer one is covered.
 ";
 
-/// For a user who may write nothing of the system anyway.
+/// Restrictions that do not work for user services.
 const USER_LEFT_OUT: &str = "\
 # - ProtectSystem, ProtectHome, PrivateTmp, PrivateDevices: a user's manager needs a user namespace for them, in which
 #   the sandbox could not map other users; and this user cannot write to the system in any case.
 ";
 
-/// For the machine, whose server has a user of its own.
+/// More restrictions of the system service.
 const SYSTEM_CONFINED: &str = "\
 CapabilityBoundingSet=
 AmbientCapabilities=
@@ -140,13 +138,12 @@ RemoveIPC=yes
 # What tools should write to besides the state folder: `systemctl edit toolroom`, ReadWritePaths=/srv/data.
 ";
 
-/// A path as text.
 fn plain(path: &Path) -> Result<&str, UnitError> {
     let text = path.to_str().filter(|text| !text.chars().any(char::is_control));
     text.ok_or_else(|| UnitError(path.to_owned()))
 }
 
-/// The path of a program, of which systemd wants more.
+/// The path of a program, for which systemd allows fewer characters.
 fn plain_program(path: &Path) -> Result<&str, UnitError> {
     plain(path).and_then(|text| match text.contains(['"', '\'', '\\']) {
         true => Err(UnitError(path.to_owned())),
@@ -154,7 +151,7 @@ fn plain_program(path: &Path) -> Result<&str, UnitError> {
     })
 }
 
-/// A word of a unit: systemd reads escapes in quotes, and replaces what a percent sign begins.
+/// Quotes a word for systemd, which interprets escapes and percent signs.
 fn quoted(text: &str) -> String {
     let mut word = String::from("\"");
     for c in text.chars() {
@@ -194,13 +191,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_path_is_read_back_as_it_is(path in "/[ -~äß%\"\\\\$]{0,40}") {
+        fn quoting_keeps_a_path(path in "/[ -~äß%\"\\\\$]{0,40}") {
             prop_assert_eq!(read(&quoted(&path)), path);
         }
     }
 
     #[test]
-    fn what_would_break_a_unit_is_refused() {
+    fn paths_that_would_break_a_unit_are_refused() {
         let unit = |program: &str| Unit::User { program: program.into(), home: None, listen: None }.text();
         let text = unit("/opt/my tools/100%/toolroom").unwrap();
         assert!(text.contains("ExecStart=\"/opt/my tools/100%%/toolroom\" serve\n"), "{text}");

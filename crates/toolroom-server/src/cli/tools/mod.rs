@@ -1,4 +1,4 @@
-//! `toolroom tools`: which tools there are, and which are on.
+//! `toolroom tools`: lists and shows tools, and switches them on or off.
 
 mod risk;
 
@@ -15,77 +15,80 @@ use super::completions;
 use super::console::exit::{Exit, Missing, Refused};
 use super::console::output::{BOLD, DIM, Output, one_line, table, visible};
 use crate::app::App;
-use crate::documents::{NoToggle, ToggleState, ToolDocument, remedy, toggle_name};
+use crate::documents::{ToggleNameError, ToggleState, ToolDocument, remedy, toggle_name};
 use toolroom::schema::choices;
 
-/// Room for a description beside an id, on an ordinary terminal.
+/// Column width of a description.
 const DESCRIPTION_CHARS: usize = 70;
 
-/// The command line speaks the tools' own language.
-const OWN_LANGUAGE: &str = "";
+/// Untranslated descriptions.
+const NO_LANGUAGE: &str = "";
 
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(super) struct ToolsArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    command: Option<ToolsCommand>,
     #[command(flatten)]
-    shown: Shown,
+    list_args: ListArgs,
 }
 
-/// What a list shows.
 #[derive(Args)]
-struct Shown {
-    /// Also list tools that are switched off
+struct ListArgs {
+    /// Include tools that are switched off
     #[arg(long)]
     all: bool,
-    /// List the risky ones: what they do, and what becomes of their calls
+    /// List risky tools with their effects and how their calls are judged
     #[arg(long)]
     risk: bool,
 }
 
 #[derive(Subcommand)]
-enum Action {
+enum ToolsCommand {
     /// List tools
-    List(Shown),
-    /// Show one tool with its parameters
+    List(ListArgs),
+    /// Show a tool with its parameters
     Show {
-        /// Tool: id, alias or name
+        /// Tool id, alias or name
         #[arg(add = completions::tools())]
         tool: String,
     },
     /// Switch a tool on
     Enable {
-        /// Tool: id, alias or name
+        /// Tool id, alias or name
         #[arg(add = completions::tools())]
         tool: String,
     },
     /// Switch a tool off
     Disable {
-        /// Tool: id, alias or name
+        /// Tool id, alias or name
         #[arg(add = completions::tools())]
         tool: String,
     },
-    /// Forget that a tool was switched on or off
+    /// Reset a tool to its default
     Reset {
-        /// Tool: id, alias or name
+        /// Tool id, alias or name
         #[arg(add = completions::tools())]
         tool: String,
     },
 }
 
 pub(super) async fn run(app: &App, scope: Scope, args: ToolsArgs, output: &Output) -> anyhow::Result<Exit> {
-    match args.action {
-        None => list(app, &scope, &args.shown, output).await,
-        Some(Action::List(shown)) => list(app, &scope, &shown, output).await,
-        Some(Action::Show { tool }) => show(app, &scope, &tool, output).await,
-        Some(Action::Enable { tool }) => toggle(app, &scope, &tool, Some(SwitchState::On), output).await,
-        Some(Action::Disable { tool }) => toggle(app, &scope, &tool, Some(SwitchState::Off), output).await,
-        Some(Action::Reset { tool }) => toggle(app, &scope, &tool, None, output).await,
+    match args.command {
+        None => list(app, &scope, &args.list_args, output).await,
+        Some(ToolsCommand::List(list_args)) => list(app, &scope, &list_args, output).await,
+        Some(ToolsCommand::Show { tool }) => show(app, &scope, &tool, output).await,
+        Some(ToolsCommand::Enable { tool }) => {
+            toggle(app, &scope, &tool, Some(SwitchState::On), output).await
+        }
+        Some(ToolsCommand::Disable { tool }) => {
+            toggle(app, &scope, &tool, Some(SwitchState::Off), output).await
+        }
+        Some(ToolsCommand::Reset { tool }) => toggle(app, &scope, &tool, None, output).await,
     }
 }
 
-/// A tool by the name a person typed.
+/// Finds a tool by id, alias or name.
 fn find(app: &App, scope: &Scope, name: &str) -> Result<Arc<Entry>, Missing> {
     app.room.catalog().find(&scope.project, name).map_err(|error| missing(name, &error))
 }
@@ -95,11 +98,11 @@ fn missing(name: &str, error: &NotFound) -> Missing {
     Missing(format!("unknown tool `{name}`; {hint}"))
 }
 
-async fn list(app: &App, scope: &Scope, shown: &Shown, output: &Output) -> anyhow::Result<Exit> {
+async fn list(app: &App, scope: &Scope, list_args: &ListArgs, output: &Output) -> anyhow::Result<Exit> {
     let standing = app.room.switchboard().standing(&scope.project).await?;
-    let every = app.room.catalog().tool_lines(&scope.project, &standing.switches, OWN_LANGUAGE);
-    let all = shown.all;
-    if shown.risk {
+    let every = app.room.catalog().tool_lines(&scope.project, &standing.switches, NO_LANGUAGE);
+    let all = list_args.all;
+    if list_args.risk {
         let listed = every.iter().filter(|tool| all || tool.enabled);
         return risk::report(app, scope, &standing.answers, listed, *output);
     }
@@ -121,7 +124,7 @@ async fn list(app: &App, scope: &Scope, shown: &Shown, output: &Output) -> anyho
         })
         .collect();
     if rows.is_empty() {
-        output.talk("no tool is switched on");
+        output.talk("No tools are switched on");
     } else {
         output.data(&table(&rows))?;
     }
@@ -134,8 +137,8 @@ async fn list(app: &App, scope: &Scope, shown: &Shown, output: &Output) -> anyho
 async fn show(app: &App, scope: &Scope, name: &str, output: &Output) -> anyhow::Result<Exit> {
     let entry = find(app, scope, name)?;
     let standing = app.room.switchboard().standing(&scope.project).await?;
-    let shown = app.room.catalog().tool_lines(&scope.project, &standing.switches, OWN_LANGUAGE);
-    let off = shown.into_iter().find(|tool| tool.id == entry.spec().id).and_then(|tool| tool.off);
+    let list_args = app.room.catalog().tool_lines(&scope.project, &standing.switches, NO_LANGUAGE);
+    let off = list_args.into_iter().find(|tool| tool.id == entry.spec().id).and_then(|tool| tool.off);
     let spec = entry.spec();
     if output.is_json() {
         output.document(&ToolDocument::of(&entry, off.is_none()))?;
@@ -157,14 +160,14 @@ async fn show(app: &App, scope: &Scope, name: &str, output: &Output) -> anyhow::
         line("rate limit", &limit.to_string());
     }
     if let Some(places) = limits.concurrency {
-        line("at a time", &places.to_string());
+        line("concurrency", &places.to_string());
     }
     for pattern in entry.patterns_not_enforced() {
         line("not enforced", pattern);
     }
     output.data(text.trim_end())?;
     parameters(&spec.parameters, output)?;
-    output.talk(format_args!("\n{DIM}call it:{DIM:#} toolroom call {}", visible(&sample(spec))));
+    output.talk(format_args!("\n{DIM}Call it:{DIM:#} toolroom call {}", visible(&sample(spec))));
     Ok(Exit::Done)
 }
 
@@ -236,8 +239,8 @@ async fn toggle(
     output: &Output,
 ) -> anyhow::Result<Exit> {
     let toggle = toggle_name(app.room.catalog(), &scope.project, name).map_err(|error| match error {
-        NoToggle::Unknown(error) => anyhow::Error::from(missing(name, &error)),
-        NoToggle::FeatureOnly(error) => {
+        ToggleNameError::Unknown(error) => anyhow::Error::from(missing(name, &error)),
+        ToggleNameError::FeatureOnly(error) => {
             Refused(format!("{error}: `toolroom switch on|off {}`", error.feature)).into()
         }
     })?;
@@ -245,7 +248,7 @@ async fn toggle(
     if output.is_json() {
         output.document(&ToggleState { toggle, state })?;
     } else {
-        let state = state.map_or("back to its default", SwitchState::as_str);
+        let state = state.map_or("reset to its default", SwitchState::as_str);
         output.talk(format_args!("`{}` is {state}", visible(&toggle)));
     }
     Ok(Exit::Done)

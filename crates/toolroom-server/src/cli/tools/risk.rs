@@ -1,4 +1,4 @@
-//! The risk report of `toolroom tools --risk`: which tools can do harm, and what becomes of their calls.
+//! `toolroom tools --risk`: risky tools and how their calls are judged.
 
 use std::sync::Arc;
 
@@ -13,15 +13,14 @@ use crate::app::App;
 use crate::cli::console::exit::Exit;
 use crate::cli::console::output::{BOLD, DIM, Output, table, visible};
 
-/// What `--json` prints of a tool.
 #[derive(Serialize)]
-struct Row {
+struct RiskRow {
     id: String,
     enabled: bool,
     risk: &'static str,
     effect: &'static str,
     capabilities: Vec<&'static str>,
-    /// Whether the tool leaves open what it does, so that it counts as the worst.
+    /// Whether the tool declares no effect or capabilities, and so counts as destructive.
     silent: bool,
     ruling: Ruling,
     rule: String,
@@ -29,11 +28,11 @@ struct Row {
     reason: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<Answerer>,
-    /// Rules and answers that may decide otherwise, depending on the arguments.
+    /// Rules and answers that may change the verdict, depending on the arguments.
     depends_on: Vec<String>,
 }
 
-/// Tells every risky tool of those that are listed.
+/// Prints the risky tools among the listed ones.
 pub(super) fn report<'a>(
     app: &App,
     scope: &Scope,
@@ -43,24 +42,24 @@ pub(super) fn report<'a>(
 ) -> anyhow::Result<Exit> {
     let mut rows = Vec::new();
     for tool in listed {
-        // Between the list and this look a tool may have gone.
+        // The tool may have been removed meanwhile.
         let Ok(entry) = app.room.catalog().find(&scope.project, tool.id.as_str()) else { continue };
         if is_risky(entry.spec()) {
-            rows.push(Row::of(&entry, tool.enabled, preview(app, scope, answers, &entry)));
+            rows.push(RiskRow::new(&entry, tool.enabled, preview(app, scope, answers, &entry)));
         }
     }
     if output.is_json() {
         output.document(&rows)?;
     } else if rows.is_empty() {
-        output.talk("no tool of medium or high risk is switched on");
+        output.talk("No tools of medium or high risk are switched on");
     } else {
-        output.data(&table(&rows.iter().map(Row::cells).collect::<Vec<_>>()))?;
-        output.talk("try a call: toolroom policy explain TOOL key=value …");
+        output.data(&table(&rows.iter().map(RiskRow::cells).collect::<Vec<_>>()))?;
+        output.talk("Try a call: toolroom policy explain TOOL key=value …");
     }
     Ok(Exit::Done)
 }
 
-/// A tool that does not say what it does counts as the worst, whatever risk it claims.
+/// A tool without declared effect or capabilities is risky, regardless of its declared risk.
 fn is_risky(spec: &ToolSpec) -> bool {
     spec.risk >= Risk::Medium || is_silent(spec)
 }
@@ -84,8 +83,8 @@ fn preview(app: &App, scope: &Scope, answers: &Answers, entry: &Arc<Entry>) -> V
     app.room.policy().preview(&facts, answers)
 }
 
-impl Row {
-    fn of(entry: &Entry, enabled: bool, preview: VerdictPreview) -> Self {
+impl RiskRow {
+    fn new(entry: &Entry, enabled: bool, preview: VerdictPreview) -> Self {
         let spec = entry.spec();
         let VerdictPreview { verdict, depends_on } = preview;
         Self {
@@ -105,7 +104,7 @@ impl Row {
 
     fn cells(&self) -> Vec<String> {
         let does = match (self.silent, self.capabilities.as_slice()) {
-            (true, _) => "does not say what it does".to_owned(),
+            (true, _) => "undeclared effects".to_owned(),
             (false, []) => self.effect.to_owned(),
             (false, able) => format!("{} ({})", self.effect, able.join(", ")),
         };

@@ -1,4 +1,4 @@
-//! What the kernel gets.
+//! Compilation for the kernel.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use toolroom::policy::{Preset, Ruling};
 use toolroom::tool::ToolSpec;
 
 use super::{flags, trusted, untrusted, user};
-use crate::config::{Compiled, Layer};
+use crate::config::{CompiledConfig, Layer};
 
-fn compiled(layers: &[Layer]) -> Compiled {
-    Compiled::of(layers).unwrap_or_else(|error| panic!("{error}"))
+fn compiled(layers: &[Layer]) -> CompiledConfig {
+    CompiledConfig::of(layers).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn wrong(layers: &[Layer]) -> Vec<String> {
-    Compiled::of(layers).unwrap_err().problems.iter().map(ToString::to_string).collect()
+    CompiledConfig::of(layers).unwrap_err().problems.iter().map(ToString::to_string).collect()
 }
 
 fn rule(id: &str, effect: &str, rest: &str) -> String {
@@ -22,7 +22,7 @@ fn rule(id: &str, effect: &str, rest: &str) -> String {
 }
 
 /// `id: ruling` of every rule that decides.
-fn rules(compiled: &Compiled) -> Vec<String> {
+fn rules(compiled: &CompiledConfig) -> Vec<String> {
     let rules = compiled.policy.rules().iter();
     rules.map(|rule| format!("{}: {}", rule.id(), rule.text().effect.as_str())).collect()
 }
@@ -62,7 +62,7 @@ fn limits_keep_their_order_and_their_mode() {
 }
 
 #[test]
-fn every_rule_that_cannot_be_used_is_told_with_its_place_and_cause() {
+fn every_invalid_rule_is_reported_with_position_and_cause() {
     let theirs = [
         rule("fine", "ask", "match = [{ args = { to = 'x' } }]"),
         rule("odd when", "deny", ""),
@@ -101,7 +101,7 @@ fn examples_are_bounded_because_each_is_judged() {
 }
 
 #[test]
-fn a_rule_may_not_take_the_name_of_another() {
+fn rule_ids_are_unique_across_files() {
     let (ours, theirs) = (user(&rule("a", "deny", "")), rule("a", "ask", ""));
     for layer in [untrusted(&theirs), trusted(&theirs)] {
         assert_eq!(
@@ -113,7 +113,7 @@ fn a_rule_may_not_take_the_name_of_another() {
 }
 
 #[test]
-fn what_is_opened_to_a_tool_is_what_is_opened_to_all_and_the_last_list_about_it() {
+fn a_tool_gets_the_general_openings_and_its_last_list() {
     let text = "[network]\nopen = ['printer.lan']\n[tool.'web*']\nopen = ['10.0.0.0/8']\n[tool.web_fetch]\n\
                 open = ['localhost:11434']\n[tool.fetch_url]\nopen = []\n";
     let openings = compiled(&[user(text)]).openings;

@@ -1,4 +1,4 @@
-//! What follows from the keys: schema, reference, variables, starters.
+//! Schema, reference, variables and starter files are derived from the keys.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolroom::policy::Preset;
 
 use super::{environment, loaded, set, trusted, untrusted, user};
-use crate::config::shape::{Key, Shape};
+use crate::config::check::shape::{Key, Shape};
 use crate::config::{Config, project_starter, reference, starter};
 
 #[test]
@@ -15,7 +15,7 @@ fn the_schema_describes_every_key_and_knows_no_null() {
     assert_eq!(schema["title"], "toolroom.toml");
     assert_eq!(schema["additionalProperties"], false);
     let preset = &schema["properties"]["policy"]["properties"]["preset"];
-    assert_eq!(preset["description"], "What runs unasked where no rule decides.");
+    assert_eq!(preset["description"], "What runs without approval where no rule decides.");
     assert_eq!(preset["default"], "balanced");
     let concurrency = &schema["properties"]["tool"]["additionalProperties"]["properties"]["concurrency"];
     assert_eq!((&concurrency["type"], &concurrency["maximum"]), (&json!("integer"), &json!(10_000)));
@@ -23,9 +23,9 @@ fn the_schema_describes_every_key_and_knows_no_null() {
     assert!(!text.contains("null") && !text.contains("$ref"), "{text}");
 }
 
-/// What the walk does not understand it would let pass unchecked.
+/// Values without a shape would not be checked.
 #[test]
-fn every_place_of_the_schema_is_understood() {
+fn every_part_of_the_schema_has_a_shape() {
     fn walk(key: &Key, path: &str, free: &mut Vec<String>) {
         assert!(!key.description.is_empty() || path.is_empty() || path.ends_with('*'), "{path} says nothing");
         match &key.shape {
@@ -166,18 +166,18 @@ fn the_reference_has_every_key_with_kind_and_default() {
             "search.providers: a list of \"brave\", \"tavily\", \"searxng\" [[]]",
             "search.brave: a table []",
             "search.brave.key: `secret:NAME` or `$VARIABLE` []",
-            "search.brave.url: an address such as \"http://127.0.0.1:4318\" []",
+            "search.brave.url: a URL such as \"http://127.0.0.1:4318\" []",
             "search.tavily: a table []",
             "search.tavily.key: `secret:NAME` or `$VARIABLE` []",
-            "search.tavily.url: an address such as \"http://127.0.0.1:4318\" []",
+            "search.tavily.url: a URL such as \"http://127.0.0.1:4318\" []",
             "search.searxng: a table []",
             "search.searxng.key: `secret:NAME` or `$VARIABLE` []",
-            "search.searxng.url: an address such as \"http://127.0.0.1:4318\" []",
+            "search.searxng.url: a URL such as \"http://127.0.0.1:4318\" []",
             "location: a table []",
             "location.provider: one of \"ipwhois\", \"ipapi\", \"ipinfo\" [\"ipwhois\"]",
-            "location.url: an address such as \"http://127.0.0.1:4318\" []",
+            "location.url: a URL such as \"http://127.0.0.1:4318\" []",
             "calendar: a table []",
-            "calendar.url: an address such as \"http://127.0.0.1:4318\" []",
+            "calendar.url: a URL such as \"http://127.0.0.1:4318\" []",
             "calendar.user: text []",
             "calendar.password: `secret:NAME` or `$VARIABLE` []",
             "redaction: a table []",
@@ -189,7 +189,7 @@ fn the_reference_has_every_key_with_kind_and_default() {
             "retention.conversations: a span such as \"30s\", from 24h to 36500d []",
             "server: a table []",
             "server.listen: an address and a port such as \"127.0.0.1:7300\" [\"127.0.0.1:7300\"]",
-            "server.hosts: a list of names of hosts [[]]",
+            "server.hosts: a list of host names [[]]",
             "server.trusted_proxies: a list of addresses and ranges [[]]",
             "server.key_rate: a whole number from 1 to 100000000 [6000]",
             "server.ip_rate: a whole number from 1 to 100000000 [6000]",
@@ -199,7 +199,7 @@ fn the_reference_has_every_key_with_kind_and_default() {
             "log.format: one of \"auto\", \"text\", \"json\" [\"auto\"]",
             "log.level: one of \"error\", \"warn\", \"info\", \"debug\", \"trace\" [\"info\"]",
             "telemetry: a table []",
-            "telemetry.otlp_endpoint: an address such as \"http://127.0.0.1:4318\" []",
+            "telemetry.otlp_endpoint: a URL such as \"http://127.0.0.1:4318\" []",
             "telemetry.otlp_key: `secret:NAME` or `$VARIABLE` []",
             "telemetry.otlp_key_header: text [\"authorization\"]",
             "telemetry.service_name: text [\"toolroom\"]",
@@ -246,7 +246,7 @@ fn the_reference_has_every_key_with_kind_and_default() {
     );
 }
 
-/// Prose begins with `# `, what one may switch on with `#`.
+/// Comments start with `# `, commented-out settings with `#`.
 fn switched_on(text: &str) -> String {
     text.lines()
         .map(|line| line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')).unwrap_or(line))

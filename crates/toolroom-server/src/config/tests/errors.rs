@@ -1,4 +1,4 @@
-//! What people read about their mistakes, word for word.
+//! Exact error messages.
 
 use super::{environment, flags, trusted, user, wrong};
 use crate::config::load;
@@ -8,26 +8,26 @@ fn check(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn all_unknown_keys_are_told_at_once_with_the_nearest_known_one() {
+fn all_unknown_keys_are_reported_with_the_nearest_known_one() {
     check(
         "preset = 'open'\ncolour = 1\n[polcy]\npreset = 'open'\n[policy]\npresett = 'open'\nexpires = '1h'\n\
          [[rules]]\nid = 'x'\n[tool.lottery]\nrates = '3/h'\n",
         &[
-            "user.toml:1: `preset` is no key of the configuration; did you mean `policy.preset`?",
-            "user.toml:2: `colour` is no key of the configuration; \
+            "user.toml:1: `preset` is not a known key; did you mean `policy.preset`?",
+            "user.toml:2: `colour` is not a known key; \
              known here: `workspace`, `policy`, `files`, `network`, `search`, `location`, `calendar`, `redaction`, `retention`, `server`, `log`, `telemetry`, `model`, `vendor`, `agent`, \
              `tool`, `rule`",
-            "user.toml:3: `polcy` is no key of the configuration; did you mean `policy`?",
-            "user.toml:6: `policy.presett` is no key of the configuration; did you mean `policy.preset`?",
-            "user.toml:7: `policy.expires` is no key of the configuration; did you mean `policy.approval_expires`?",
-            "user.toml:8: `rules` is no key of the configuration; did you mean `rule`?",
-            "user.toml:11: `tool.lottery.rates` is no key of the configuration; did you mean `tool.lottery.rate`?",
+            "user.toml:3: `polcy` is not a known key; did you mean `policy`?",
+            "user.toml:6: `policy.presett` is not a known key; did you mean `policy.preset`?",
+            "user.toml:7: `policy.expires` is not a known key; did you mean `policy.approval_expires`?",
+            "user.toml:8: `rules` is not a known key; did you mean `rule`?",
+            "user.toml:11: `tool.lottery.rates` is not a known key; did you mean `tool.lottery.rate`?",
         ],
     );
 }
 
 #[test]
-fn a_wrong_value_is_told_with_what_was_expected() {
+fn an_invalid_value_is_reported_with_the_expected_one() {
     check(
         "[policy]\npreset = 'opne'\napproval_expires = 30\n[redaction]\npatterns = 'yes'\nenvironment = 1\n",
         &[
@@ -42,9 +42,9 @@ fn a_wrong_value_is_told_with_what_was_expected() {
         "[server]\nlisten = 'localhost:1'\nhosts = ['a b', 'tools.example.com']\nat_once = 0\n",
         &[
             "user.toml:2: `server.listen` must be an address and a port such as \"127.0.0.1:7300\", got \"localhost:1\": \
-             write an address and a port",
+             expected an address and a port",
             "user.toml:3: `server.hosts` must be a name such as \"tools.example.com\", got \"a b\": \
-             write a name or an address, and a port if need be",
+             expected a name or an address, with an optional port",
             "user.toml:4: `server.at_once` must be a whole number from 1 to 100000, got the number 0",
         ],
     );
@@ -68,7 +68,7 @@ fn spans_numbers_and_rates_have_bounds() {
         (
             "timeout = '1w'",
             "`tool.x.timeout` must be a span such as \"30s\", from 1ms to 24h, got \"1w\": \
-             `w` is no unit of time; use ms, s, m, h or d",
+             unknown unit `w`; use ms, s, m, h or d",
         ),
         (
             "timeout = 2026-01-01",
@@ -103,8 +103,8 @@ fn spans_numbers_and_rates_have_bounds() {
         (
             "rate = ['3/hour']",
             &format!(
-                "`tool.x.rate` {rate}, got \"3/hour\": write `3/s`, `3/min`, `3/h` or `3/day`, \
-                 with ` user` or ` project` behind it if need be"
+                "`tool.x.rate` {rate}, got \"3/hour\": use `3/s`, `3/min`, `3/h` or `3/day`, \
+                 optionally followed by ` user` or ` project`"
             ),
         ),
         (
@@ -120,7 +120,7 @@ fn spans_numbers_and_rates_have_bounds() {
 }
 
 #[test]
-fn rules_are_told_with_their_lines() {
+fn problems_of_rules_have_lines() {
     check(
         "[[rule]]\nid = 'a'\n\n[[rule]]\neffect = 'alow'\ntool = '*'\nwen = 'true'\n\
          match = [{ args = { at = 1979-05-27, n = inf, b = 99999999999999999999 }, effect = 'reed' }]\n",
@@ -130,10 +130,10 @@ fn rules_are_told_with_their_lines() {
             "user.toml:4: `rule.id` is missing",
             "user.toml:5: `rule.effect` must be one of \"allow\", \"ask\", \"deny\", got \"alow\" \
              (did you mean \"allow\"?)",
-            "user.toml:7: `rule.wen` is no key of the configuration; did you mean `rule.when`?",
-            "user.toml:8: `rule.match.args.at` must not hold a date without quotes",
-            "user.toml:8: `rule.match.args.n` must not hold a number that is not finite",
-            "user.toml:8: `rule.match.args.b` must not hold a number beyond 64 bits",
+            "user.toml:7: `rule.wen` is not a known key; did you mean `rule.when`?",
+            "user.toml:8: `rule.match.args.at` must not contain a date without quotes",
+            "user.toml:8: `rule.match.args.n` must not contain a number that is not finite",
+            "user.toml:8: `rule.match.args.b` must not contain a number beyond 64 bits",
             "user.toml:8: `rule.match.effect` must be one of \"pure\", \"read\", \"idempotent_write\", \
              \"once_only_write\", \"destructive\", got \"reed\" (did you mean \"read\"?)",
         ],
@@ -149,7 +149,7 @@ fn no_two_rules_have_the_same_id() {
 }
 
 #[test]
-fn every_layer_is_told_of_and_variables_and_flags_by_name() {
+fn problems_of_all_layers_are_reported_with_their_origin() {
     assert_eq!(
         wrong(&[
             flags(&["policy.presett=open", "redaction.patterns=no", "nonsense", "a b=1", "x\ny=1"]),
@@ -161,10 +161,10 @@ fn every_layer_is_told_of_and_variables_and_flags_by_name() {
             "user.toml:2: `policy.preset` must be one of \"open\", \"balanced\", \"careful\", got the number 1",
             "project.toml:1: syntax error at column 8: unclosed table, expected `]`\n  1 | [policy\n    |        ^",
             "TOOLROOM_POLICY_PRESET: `policy.preset` must be one of \"open\", \"balanced\", \"careful\", got \"lax\"",
-            "--set: `nonsense` sets nothing; write `key=value`",
-            "--set: `a b` is no key; write it as in the file, with dots",
-            "--set: `x\\ny` is no key; write it as in the file, with dots",
-            "--set: `policy.presett` is no key of the configuration; did you mean `policy.preset`?",
+            "--set: `nonsense` is not `key=value`",
+            "--set: `a b` is not a key; write it as in the file, with dots",
+            "--set: `x\\ny` is not a key; write it as in the file, with dots",
+            "--set: `policy.presett` is not a known key; did you mean `policy.preset`?",
             "--set: `redaction.patterns` must be true or false, got \"no\"",
         ]
     );
@@ -182,21 +182,21 @@ fn counts_are_bounded_and_so_is_the_list_of_problems() {
     let text: String = (0..5_000).map(|number| format!("k{number} = 1\n")).collect();
     let error = load(&[user(&text)]).unwrap_err();
     assert_eq!((error.problems.len(), error.cut), (100, true));
-    assert!(error.to_string().ends_with("\nand more, told when these are mended"));
+    assert!(error.to_string().ends_with("\nthere are more problems; fix these first"));
     let one = load(&[user("x = 1\n")]).unwrap_err().to_string();
-    assert!(one.starts_with("user.toml:1: `x` is no key") && one.lines().count() == 1, "{one}");
+    assert!(one.starts_with("user.toml:1: `x` is not a known key") && one.lines().count() == 1, "{one}");
 }
 
 #[test]
-fn names_of_tools_are_names() {
-    let name = "a name has 1 to 256 bytes and no control characters";
-    check("[tool.'']", &[&format!("user.toml:1: `tool.\"\"` is no tool: {name}")]);
-    check("[tool.\"a\\nb\"]", &[&format!("user.toml:1: `tool.\"a\\nb\"` is no tool: {name}")]);
+fn tool_names_are_checked() {
+    let name = "it must have 1 to 256 bytes and no control characters";
+    check("[tool.'']", &[&format!("user.toml:1: `tool.\"\"` is not a tool name: {name}")]);
+    check("[tool.\"a\\nb\"]", &[&format!("user.toml:1: `tool.\"a\\nb\"` is not a tool name: {name}")]);
     assert_eq!(wrong(&[user(&format!("[tool.{}]", "x".repeat(257)))]).len(), 1);
 }
 
 #[test]
-fn what_a_file_holds_cannot_speak_to_the_terminal() {
+fn errors_escape_control_characters_of_the_file() {
     let text =
         "\"\\u001b[2J\\u202e\" = 1\n[policy]\npreset = \"\\u001b\\n\"\napproval_expires = \"1\\u001b\\n\"\n";
     let told = load(&[user(text)]).unwrap_err().to_string();

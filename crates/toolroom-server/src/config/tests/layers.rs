@@ -1,4 +1,4 @@
-//! Which layer counts.
+//! Precedence of layers.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::{environment, flags, loaded, set, trusted, user, wrong};
 use crate::config::{Config, Origin};
 
 #[test]
-fn the_strongest_layer_counts_whatever_the_order() {
+fn the_strongest_layer_wins_in_any_order() {
     let preset = |name: &str| format!("[policy]\npreset = '{name}'");
     let layers = [
         flags(&["policy.preset=balanced"]),
@@ -33,7 +33,7 @@ fn the_strongest_layer_counts_whatever_the_order() {
 }
 
 #[test]
-fn rules_and_limits_of_all_layers_hold_in_their_order() {
+fn rules_and_limits_of_all_layers_apply_in_order() {
     let loaded = loaded(&[
         trusted("[[rule]]\nid = 'two'\neffect = 'allow'\ntool = 'x'\n[tool.z]\ntimeout = '1s'\n[tool.a]\n"),
         user(
@@ -87,7 +87,7 @@ fn rules_and_limits_of_all_layers_hold_in_their_order() {
 }
 
 #[test]
-fn everything_that_holds_is_shown_with_its_origin() {
+fn every_effective_value_has_its_origin() {
     let loaded = loaded(&[user("[policy]\npreset = 'open'"), flags(&["policy.approval_expires=90"])]);
     let shown: Vec<String> = loaded
         .effective()
@@ -129,7 +129,7 @@ fn everything_that_holds_is_shown_with_its_origin() {
 }
 
 #[test]
-fn values_from_outside_are_toml_where_the_key_takes_it_and_text_elsewhere() {
+fn flag_values_are_toml_if_the_key_accepts_it_and_strings_otherwise() {
     let check =
         |flag: &str, expected: &str| assert_eq!(set(&loaded(&[flags(&[flag])])), [expected], "{flag}");
     check("policy.preset=careful", "policy.preset = \"careful\" (--set)");
@@ -151,7 +151,7 @@ fn values_from_outside_are_toml_where_the_key_takes_it_and_text_elsewhere() {
 }
 
 #[test]
-fn unknown_variables_of_ours_are_warned_about_and_no_value_is_shown() {
+fn unknown_variables_are_warned_about_without_their_value() {
     let loaded = loaded(&[environment(&[
         ("TOOLROOM_POLICY_PRESTE", "s3cret"),
         ("TOOLROOM_ZZZ", "s3cret"),
@@ -162,7 +162,7 @@ fn unknown_variables_of_ours_are_warned_about_and_no_value_is_shown() {
         ("PATH", "/bin"),
     ])]);
     let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
-    let text = "no variable of Toolroom has this name";
+    let text = "unknown Toolroom variable";
     assert_eq!(
         warnings,
         [

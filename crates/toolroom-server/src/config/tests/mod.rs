@@ -5,7 +5,7 @@ mod layers;
 mod properties;
 mod trust;
 
-use super::{Layer, Loaded, load};
+use super::{Layer, LoadedConfig, load};
 
 fn user(text: &str) -> Layer {
     Layer::User { path: "user.toml".into(), text: text.to_owned() }
@@ -27,17 +27,17 @@ fn flags(flags: &[&str]) -> Layer {
     Layer::Flags(flags.iter().map(|flag| (*flag).to_owned()).collect())
 }
 
-fn loaded(layers: &[Layer]) -> Loaded {
+fn loaded(layers: &[Layer]) -> LoadedConfig {
     load(layers).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Everything that is wrong, a line each.
+/// All problems, one line each.
 fn wrong(layers: &[Layer]) -> Vec<String> {
     load(layers).unwrap_err().problems.iter().map(ToString::to_string).collect()
 }
 
-/// `key = value (origin)` for every key that somebody set.
-fn set(loaded: &Loaded) -> Vec<String> {
+/// `key = value (origin)` for every key that is set.
+fn set(loaded: &LoadedConfig) -> Vec<String> {
     let settings = loaded.effective().into_iter().filter(|setting| setting.origin != super::Origin::Default);
     settings.map(|setting| format!("{} = {} ({})", setting.key, setting.toml(), setting.origin)).collect()
 }

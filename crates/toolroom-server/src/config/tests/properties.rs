@@ -1,4 +1,4 @@
-//! What holds for every text.
+//! Properties of every configuration text.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use toolroom::schema::{PatternRule, Schema};
 
 use super::{environment, flags, loaded, trusted, untrusted, user};
 use crate::config::{
-    AgentKeys, Compiled, Config, ConfigLimits, Layer, ToolKeys, load, what_trust_would_allow,
+    AgentKeys, CompiledConfig, Config, ConfigLimits, Layer, ToolKeys, load, what_trust_would_allow,
 };
 use crate::scale::cases;
 
@@ -83,7 +83,7 @@ fn line(name: &'static str, value: impl Strategy<Value = String>) -> impl Strate
         .prop_map(move |value| value.map(|value| format!("{name} = {value}\n")).unwrap_or_default())
 }
 
-/// A file that is right.
+/// A valid file.
 fn file(ids: &'static str) -> impl Strategy<Value = String> {
     let policy = (
         line("preset", one_of(&["'open'", "'balanced'", "'careful'"])),
@@ -120,12 +120,12 @@ fn file(ids: &'static str) -> impl Strategy<Value = String> {
     )
 }
 
-/// What a file says about an agent.
+/// An agent section.
 fn agent() -> impl Strategy<Value = String> {
     let who = (
         line("prompt", one_of(&["'You cook.'", "''"])),
-        line("ranker", one_of(&["'openai/gpt-5'", "'nobody/b'"])),
-        line("models", one_of(&["'openai/gpt-5'", "['ollama/a', 'nobody/b']", "[]"])),
+        line("ranker", one_of(&["'openai/gpt-5'", "'unknown/b'"])),
+        line("models", one_of(&["'openai/gpt-5'", "['ollama/a', 'unknown/b']", "[]"])),
     );
     let tools = (
         line("allow", one_of(&["['web_*']", "[]"])),
@@ -145,7 +145,7 @@ fn agent() -> impl Strategy<Value = String> {
     })
 }
 
-/// The agents that these settings make of one that somebody made, and of those that are written.
+/// The configured agents, and a stored agent with the configuration applied.
 fn agents(config: &Config) -> Vec<AgentRecord> {
     let mut made = AgentRecord { deny: vec!["z".to_owned()], ..AgentRecord::default() };
     made.limits.daily_budget_usd = Some(1.0);
@@ -251,7 +251,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_not_told_as_ignored_is_what_trust_would_give(below in file("u"), text in file("p")) {
+    fn settings_not_listed_as_ignored_are_those_trust_would_give(below in file("u"), text in file("p")) {
         let narrow = loaded(&[user(&below), untrusted(&text)]);
         let wide = loaded(&[user(&below), trusted(&text)]);
         if what_trust_would_allow(&narrow).is_empty() {
@@ -269,17 +269,16 @@ proptest! {
         prop_assert!(wide.ignored.is_empty());
     }
 
-    /// So a configuration can be refused before anybody is asked whether it is trusted.
+    /// So an invalid configuration is refused before asking for trust.
     #[test]
-    fn what_is_wrong_does_not_depend_on_trust(below in nearly_right(), text in any_text()) {
-        let told = |layer| Compiled::of(&[user(&below), layer]).err().map(|error| error.to_string());
+    fn problems_do_not_depend_on_trust(below in nearly_right(), text in any_text()) {
+        let told = |layer| CompiledConfig::of(&[user(&below), layer]).err().map(|error| error.to_string());
         prop_assert_eq!(told(untrusted(&text)), told(trusted(&text)));
     }
 
-    /// Editors check files by the schema: what it says and what loading says is the same, except for the values of
-    /// spans and rates and what is told of dates and numbers.
+    /// Editors check files by the schema, which agrees with loading except for spans, rates, dates and numbers.
     #[test]
-    fn the_schema_takes_what_loading_takes(right in file("u"), text in nearly_right()) {
+    fn the_schema_accepts_what_loading_accepts(right in file("u"), text in nearly_right()) {
         let fits = |text: &str| toml::from_str(text).map(|value| SCHEMA.check(&value).unwrap().is_empty());
         prop_assert_eq!(fits(&right), Ok(true), "{}", right);
         if load(&[user(&text)]).is_ok() {
@@ -288,7 +287,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_shown_can_be_written_back(text in file("u")) {
+    fn shown_settings_can_be_loaded_again(text in file("u")) {
         let first = loaded(&[user(&text)]);
         let single = |key: &str| !key.starts_with("rule.");
         let settings = first.effective().into_iter().filter(|setting| single(&setting.key));

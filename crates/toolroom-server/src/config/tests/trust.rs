@@ -1,12 +1,12 @@
-//! What a project's file may say before it is trusted.
+//! Untrusted project files only restrict.
 
 use toolroom::catalog::LimitMode;
 use toolroom::policy::Preset;
 
 use super::{environment, flags, loaded, set, trusted, untrusted, user};
-use crate::config::{Config, Loaded, what_trust_would_allow};
+use crate::config::{Config, LoadedConfig, what_trust_would_allow};
 
-fn ignored(loaded: &Loaded) -> Vec<String> {
+fn ignored(loaded: &LoadedConfig) -> Vec<String> {
     loaded.ignored.iter().map(ToString::to_string).collect()
 }
 
@@ -38,19 +38,19 @@ const LOOSE: &str = "[policy]\npreset = 'open'\napproval_expires = '30d'\n[redac
                      [[rule]]\nid = 'yes'\neffect = 'allow'\ntool = 'send_*'\nwhen = \"args.to == 'me'\"\n";
 
 #[test]
-fn what_would_loosen_is_ignored_and_told() {
+fn lenient_settings_are_ignored_and_listed() {
     let below = user("[tool.x]\nconcurrency = 2\n");
     let loaded = loaded(&[below.clone(), untrusted(LOOSE)]);
     assert_eq!(
         ignored(&loaded),
         [
-            "project.toml:2: `policy.preset = \"open\"` is ignored: looser than \"balanced\"",
-            "project.toml:3: `policy.approval_expires = \"30d\"` is ignored: looser than \"24h\"",
-            "project.toml:5: `redaction.patterns = false` is ignored: looser than true",
+            "project.toml:2: `policy.preset = \"open\"` is ignored: more lenient than \"balanced\"",
+            "project.toml:3: `policy.approval_expires = \"30d\"` is ignored: more lenient than \"24h\"",
+            "project.toml:5: `redaction.patterns = false` is ignored: more lenient than true",
             "project.toml:11: `rule.yes = allow send_* when args.to == 'me'` is ignored: \
              only a trusted file may allow",
-            "project.toml:8: `tool.x.rate = []` is ignored: only a trusted file may take a limit away",
-            "project.toml:9: `tool.x.concurrency = 9` is ignored: looser than 2",
+            "project.toml:8: `tool.x.rate = []` is ignored: only a trusted file may remove a limit",
+            "project.toml:9: `tool.x.concurrency = 9` is ignored: more lenient than 2",
         ]
     );
     let without = super::loaded(&[below]);
@@ -68,19 +68,19 @@ fn what_would_loosen_is_ignored_and_told() {
     assert_eq!(
         what_trust_would_allow(&loaded),
         [
-            "policy.preset = \"open\" (looser than \"balanced\")",
-            "policy.approval_expires = \"30d\" (looser than \"24h\")",
-            "redaction.patterns = false (looser than true)",
+            "policy.preset = \"open\" (more lenient than \"balanced\")",
+            "policy.approval_expires = \"30d\" (more lenient than \"24h\")",
+            "redaction.patterns = false (more lenient than true)",
             "rule.yes = allow send_* when args.to == 'me' (only a trusted file may allow)",
-            "tool.x.rate = [] (only a trusted file may take a limit away)",
-            "tool.x.concurrency = 9 (looser than 2)",
-            "tool.x.timeout = \"1m\" (in place of the limit there is, even if that is stricter)",
+            "tool.x.rate = [] (only a trusted file may remove a limit)",
+            "tool.x.concurrency = 9 (more lenient than 2)",
+            "tool.x.timeout = \"1m\" (replaces the current limit, even if that is stricter)",
         ]
     );
 }
 
 #[test]
-fn trust_lets_it_loosen() {
+fn a_trusted_file_may_be_more_lenient() {
     let loaded = loaded(&[user("[policy]\npreset = 'careful'"), trusted(LOOSE)]);
     assert_eq!(loaded.config.policy.preset, Preset::Open);
     assert!(!loaded.config.redaction.patterns);
@@ -92,12 +92,12 @@ fn trust_lets_it_loosen() {
 }
 
 #[test]
-fn doors_are_opened_by_trusted_files_alone() {
+fn only_trusted_files_open_folders_and_networks() {
     let text = "workspace = '/srv/ours'\n[files]\nread = ['/etc']\nwrite = ['~']\n[network]\n\
                 open = ['localhost']\n[tool.web_fetch]\nopen = ['10.0.0.0/8']\n";
     let below = user("[files]\nread = ['/srv/data']\n");
     let loaded = loaded(&[below.clone(), untrusted(text)]);
-    let why = "is ignored: only a trusted file may set it";
+    let why = "is ignored: only a trusted file may set this";
     assert_eq!(
         ignored(&loaded),
         [
@@ -118,7 +118,7 @@ fn doors_are_opened_by_trusted_files_alone() {
 }
 
 #[test]
-fn variables_and_flags_are_the_persons_own() {
+fn variables_and_flags_belong_to_the_user() {
     let careful = untrusted("[policy]\npreset = 'careful'\n");
     let by_variable = loaded(&[careful.clone(), environment(&[("TOOLROOM_POLICY_PRESET", "open")])]);
     let by_flag = loaded(&[careful, flags(&["policy.preset=open"])]);
@@ -130,7 +130,7 @@ fn variables_and_flags_are_the_persons_own() {
 }
 
 #[test]
-fn what_changes_nothing_is_nothing_to_tell() {
+fn settings_without_effect_are_not_listed() {
     let same =
         loaded(&[untrusted("[policy]\npreset = 'balanced'\napproval_expires = '1440m'\n[redaction]\n")]);
     assert_eq!((&same.config, same.ignored.len()), (&Config::default(), 0));
@@ -138,7 +138,7 @@ fn what_changes_nothing_is_nothing_to_tell() {
 }
 
 #[test]
-fn a_file_that_is_not_trusted_says_nothing_about_the_server() {
+fn an_untrusted_file_cannot_configure_the_server() {
     let text = "[server]\nlisten = '0.0.0.0:80'\nhosts = ['evil.example']\nkey_rate = 1\nat_once = 1\n";
     let loaded = loaded(&[untrusted(text)]);
     assert_eq!(loaded.config.server, crate::config::ServerKeys::default());

@@ -24,7 +24,7 @@ use crate::http::route::Route;
 use crate::http::server::Server;
 use crate::http::streams::events::{Gone, Stream};
 use crate::identity::{Caller, Permission};
-use crate::runs::{BeginError, Begun, Position, Seen, Watching};
+use crate::runs::{Position, RunSubscriber, RunUpdate, StartRunError, StartedRun};
 use crate::telemetry;
 
 /// How long shutdown waits for the end of a run.
@@ -57,7 +57,7 @@ async fn run(
     Json(input): Json<RunAgentInput>,
 ) -> Result<Response, Problem> {
     let choice = choice(&caller, Some(agent.clone()), None)?;
-    let record = agents::record(&server.app, &caller.scope, &agent).await.map_err(BeginError::from)?;
+    let record = agents::record(&server.app, &caller.scope, &agent).await.map_err(StartRunError::from)?;
     let input = Input::try_from(input).map_err(|error| Problem::bad_request(error.to_string()))?;
     let start = Start::new(Arc::clone(&server.app), Arc::clone(&server.runs), &caller, choice, input);
     let (reply, replied) = oneshot::channel();
@@ -125,17 +125,17 @@ impl EventStream {
     async fn follow(
         &self,
         narrator: &mut Narrator,
-        begun: &Begun,
+        begun: &StartedRun,
         from: Option<Position>,
     ) -> Result<(), Gone> {
         let runs = Arc::clone(&self.server.runs);
-        let mut watching = Watching::begun(runs, self.scope.clone(), begun, from);
+        let mut subscriber = RunSubscriber::for_started(runs, self.scope.clone(), begun, from);
         loop {
             self.stream.ready().await?;
             let seen = tokio::select! {
                 biased;
-                seen = self.stream.keep_alive_until(watching.next()) => seen?,
-                () = self.released(&begun.run) => match timeout(SHUTDOWN_GRACE, watching.next()).await {
+                seen = self.stream.keep_alive_until(subscriber.next()) => seen?,
+                () = self.released(&begun.run) => match timeout(SHUTDOWN_GRACE, subscriber.next()).await {
                     Ok(seen) => seen,
                     Err(_) => {
                         let message = "the server is shutting down; the next run continues the thread";
@@ -144,11 +144,11 @@ impl EventStream {
                 },
             };
             let events = match seen {
-                Ok(Some(Seen::Event(_, event))) => {
+                Ok(Some(RunUpdate::Event(_, event))) => {
                     let arguments = self.arguments(&event).await;
                     narrator.tell(event.seq, &event.event, arguments)
                 }
-                Ok(Some(Seen::Words(_, words))) => narrator.catch_up(&words.text, &words.reasoning),
+                Ok(Some(RunUpdate::CatchUp(_, words))) => narrator.catch_up(&words.text, &words.reasoning),
                 Ok(None) => narrator.fail("gone", "the run no longer exists"),
                 Err(error) => {
                     tracing::warn!("cannot follow a run: {error}");
@@ -166,7 +166,7 @@ impl EventStream {
     /// Resolves once the server is shutting down and has released the run.
     async fn released(&self, run: &RunId) {
         self.server.ending.cancelled().await;
-        self.server.runs.rest(run).await;
+        self.server.runs.wait_until_idle(run).await;
     }
 
     /// The arguments of a call that waits: redacted for approvals, exact for client tools.
@@ -208,7 +208,7 @@ async fn capabilities(
 ) -> Result<Json<Value>, Problem> {
     let choice = choice(&caller, Some(agent), None)?;
     let known = crate::agui::capabilities(&server.app, &caller.scope, &choice).await;
-    Ok(Json(known.map_err(BeginError::from)?))
+    Ok(Json(known.map_err(StartRunError::from)?))
 }
 
 impl From<StartError> for Problem {
@@ -217,7 +217,7 @@ impl From<StartError> for Problem {
         match error {
             StartError::Busy => Self::new(StatusCode::CONFLICT, "busy", text),
             // Another input of the same thread came first.
-            StartError::Begin(BeginError::Run(
+            StartError::Begin(StartRunError::Run(
                 RunError::Take(TakeRunError::Busy(_))
                 | RunError::Begin(BeginRunError::Open { .. } | BeginRunError::Taken(_)),
             )) => Self::from(StartError::Busy),

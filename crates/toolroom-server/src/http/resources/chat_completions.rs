@@ -28,7 +28,7 @@ use crate::openai::{
     ChatRequest, Chunk, ChunkChoice, Completion, Delta, ErrorPart, ErrorReply, FinishReason, FunctionCall,
     Piece, Said, ToolCallPart, Usage,
 };
-use crate::runs::{Begun, Seen, Watching};
+use crate::runs::{RunSubscriber, RunUpdate, StartedRun};
 use crate::telemetry;
 
 /// The entrance of these runs. They are not resumed after a restart, because their client is gone.
@@ -143,7 +143,7 @@ impl IntoResponse for OpenAiProblem {
 }
 
 /// Starts a run, or resumes the one whose calls the client has run.
-async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> Result<Begun, Problem> {
+async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> Result<StartedRun, Problem> {
     let wrong = |error: crate::openai::WrongRequest| Problem::bad_request(error.to_string());
     let choice = choice(caller, Some(request.model.clone()), None)?;
     let tools = request.tools().map_err(wrong)?;
@@ -199,24 +199,24 @@ async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> 
 struct RunAnswer {
     server: Arc<Server>,
     caller: Caller,
-    begun: Begun,
+    begun: StartedRun,
     agent: String,
     created: i64,
 }
 
 impl RunAnswer {
-    fn watching(&self) -> Watching {
+    fn subscriber(&self) -> RunSubscriber {
         // The client has seen the earlier events of a resumed run.
         let runs = Arc::clone(&self.server.runs);
-        Watching::of_this_stretch(runs, self.caller.scope.clone(), &self.begun)
+        RunSubscriber::from_newest_segment(runs, self.caller.scope.clone(), &self.begun)
     }
 
     async fn whole(self) -> Result<Response, Problem> {
-        let mut watching = self.watching();
+        let mut subscriber = self.subscriber();
         let (mut text, mut calls, mut usage) = (String::new(), Vec::new(), Usage::default());
         let mut offered = Vec::new();
-        while let Some(seen) = watching.next().await? {
-            let Seen::Event(_, event) = seen else { continue };
+        while let Some(seen) = subscriber.next().await? {
+            let RunUpdate::Event(_, event) = seen else { continue };
             match &event.event {
                 RunEvent::Answered { text: said, .. } => text.clone_from(said),
                 RunEvent::Handed { call, tool, .. } => calls.push(self.call(call, tool).await?),
@@ -266,13 +266,13 @@ impl RunAnswer {
     }
 
     async fn tell(&self, stream: &Stream, wants_usage: bool) -> Result<(), Gone> {
-        let mut watching = self.watching();
+        let mut subscriber = self.subscriber();
         self.send(stream, Delta { role: Some("assistant"), ..Delta::default() }, None).await?;
         // The answer so far.
         let (mut calls, mut usage, mut said) = (0, Usage::default(), String::new());
         loop {
             stream.ready().await?;
-            let seen = match stream.keep_alive_until(watching.next()).await? {
+            let seen = match stream.keep_alive_until(subscriber.next()).await? {
                 Ok(Some(seen)) => seen,
                 Ok(None) => break,
                 Err(error) => {
@@ -281,8 +281,8 @@ impl RunAnswer {
                 }
             };
             let event = match seen {
-                Seen::Event(_, event) => event,
-                Seen::Words(_, words) => {
+                RunUpdate::Event(_, event) => event,
+                RunUpdate::CatchUp(_, words) => {
                     self.send_rest(stream, &mut said, &words.text).await?;
                     continue;
                 }

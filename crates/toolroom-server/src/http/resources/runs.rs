@@ -29,7 +29,7 @@ use crate::http::route::Route;
 use crate::http::server::Server;
 use crate::http::streams::events::{Stream, relay};
 use crate::identity::{Caller, Permission, Who};
-use crate::runs::{BeginError, Begun, Position, Watching};
+use crate::runs::{Position, RunSubscriber, StartRunError, StartedRun};
 use crate::telemetry;
 
 /// The last event that a client has received.
@@ -183,13 +183,13 @@ async fn create(
     let begun = begin(&server, &caller, new).await?;
     if stream {
         let (stream, response) = Stream::open();
-        let watching = Watching::begun(Arc::clone(&server.runs), caller.scope, &begun, None);
-        tokio::spawn(telemetry::carried(relay(stream, watching)));
+        let subscriber = RunSubscriber::for_started(Arc::clone(&server.runs), caller.scope, &begun, None);
+        tokio::spawn(telemetry::carried(relay(stream, subscriber)));
         return Ok(response);
     }
     let status = match wait {
         true => {
-            server.runs.rest(&begun.run).await;
+            server.runs.wait_until_idle(&begun.run).await;
             StatusCode::OK
         }
         false => StatusCode::ACCEPTED,
@@ -198,7 +198,7 @@ async fn create(
 }
 
 /// Starts a run.
-pub(crate) async fn begin(server: &Arc<Server>, caller: &Caller, new: NewRun) -> Result<Begun, Problem> {
+pub(crate) async fn begin(server: &Arc<Server>, caller: &Caller, new: NewRun) -> Result<StartedRun, Problem> {
     check_context(&new.context)?;
     if new.model.is_some() && holds_secret(&server.app, &caller.scope, &new.model).await.map_err(not_kept)? {
         let detail = "`model` contains a secret, which its vendor would read; nothing was sent";
@@ -223,7 +223,7 @@ pub(crate) async fn begin(server: &Arc<Server>, caller: &Caller, new: NewRun) ->
     let begun = server.runs.send(&choice, request).await;
     begun.map_err(|error| match error {
         // A model that the request names is the client's mistake; one that the agent names is ours.
-        BeginError::Agent(OpenAgentError::Model(error)) if !choice.models.is_empty() => {
+        StartRunError::Agent(OpenAgentError::Model(error)) if !choice.models.is_empty() => {
             Problem::not_found(format!("{:#}", anyhow::Error::from(error)))
         }
         error => error.into(),
@@ -309,8 +309,8 @@ async fn watch(
     let from = last.or(after);
     known(&server, &caller, &id).await?;
     let (stream, response) = Stream::open();
-    let watching = Watching::new(Arc::clone(&server.runs), caller.scope, id, from);
-    tokio::spawn(telemetry::carried(relay(stream, watching)));
+    let subscriber = RunSubscriber::new(Arc::clone(&server.runs), caller.scope, id, from);
+    tokio::spawn(telemetry::carried(relay(stream, subscriber)));
     Ok(response)
 }
 

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolroom::catalog::{NotFound, ToolLine};
 
-use crate::documents::{NoToggle, ToggleState, ToolDocument, toggle_name};
+use crate::documents::{ToggleNameError, ToggleState, ToolDocument, toggle_name};
 use crate::http::access::Access;
 use crate::http::extract::{Json, Page, Path, Query};
 use crate::http::problem::Problem;
@@ -99,8 +99,8 @@ async fn set(
 ) -> Result<Json<ToggleState>, Problem> {
     let project = &caller.scope.project;
     let toggle = toggle_name(server.app.room.catalog(), project, &name).map_err(|error| match error {
-        NoToggle::Unknown(missing) => unknown(&name, &missing),
-        NoToggle::FeatureOnly(error) => {
+        ToggleNameError::Unknown(missing) => unknown(&name, &missing),
+        ToggleNameError::FeatureOnly(error) => {
             Problem::conflict(format!("{error}: `PUT /v1/switches/{}`", error.feature))
         }
     })?;

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use crate::documents::{EventDocument, SnapshotDocument, StreamedEvent};
 use crate::http::route::EVENTS;
 use crate::mcp::OutgoingMessage;
-use crate::runs::{Fallen, Position, Seen, Watching};
+use crate::runs::{MissedText, Position, RunSubscriber, RunUpdate};
 
 /// Keep-alive interval, so that no proxy closes the connection.
 pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -146,16 +146,18 @@ fn serialized(position: Position, event: &StreamedEvent<'_>) -> Bytes {
 }
 
 /// Sends the events of a run until it ends or the client disconnects.
-pub(crate) async fn relay(stream: Stream, mut watching: Watching) {
+pub(crate) async fn relay(stream: Stream, mut subscriber: RunSubscriber) {
     while stream.ready().await.is_ok() {
-        let Ok(seen) = stream.keep_alive_until(watching.next()).await else { return };
+        let Ok(seen) = stream.keep_alive_until(subscriber.next()).await else { return };
         let chunk = match seen {
-            Ok(Some(Seen::Event(position, event))) => {
-                event.written(|event| serialized(position, &StreamedEvent::Event(EventDocument(event))))
+            Ok(Some(RunUpdate::Event(position, event))) => {
+                event.encoded(|event| serialized(position, &StreamedEvent::Event(EventDocument(event))))
             }
-            Ok(Some(Seen::Words(position, words))) => words.written(|Fallen { text, reasoning }| {
-                serialized(position, &StreamedEvent::Snapshot(SnapshotDocument { text, reasoning }))
-            }),
+            Ok(Some(RunUpdate::CatchUp(position, words))) => {
+                words.encoded(|MissedText { text, reasoning }| {
+                    serialized(position, &StreamedEvent::Snapshot(SnapshotDocument { text, reasoning }))
+                })
+            }
             Ok(None) => return,
             Err(error) => {
                 tracing::warn!("cannot follow a run: {error}");

@@ -1,4 +1,4 @@
-//! What is offered can be had later, wherever somebody asks for it.
+//! Offers can be fetched later, through another interface.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::scripted_model::{Line, ScriptedModel};
 use crate::serve::Served;
 use crate::serve::stream::events;
 
-/// Somebody is asked before a file leaves.
+/// Sending a file needs approval.
 const ASKS: &str =
     "[[rule]]\nid = \"see\"\neffect = \"ask\"\ntool = \"builtin:send_file\"\nreason = \"to see\"\n";
 
@@ -29,13 +29,13 @@ fn offer(call: &Value) -> &Value {
     &offers[0]
 }
 
-/// Whether a folder has the file, and nothing else of that name.
+/// Whether a folder has the file, and no other file of that name.
 fn saved(home: &Home, words: &[&str]) -> crate::home::Ran {
     crate::home::ran(home.command(words).current_dir(home.path()).output().unwrap())
 }
 
 #[test]
-fn a_call_that_waited_for_a_yes_is_read_with_its_offers_and_its_file_is_saved() {
+fn a_call_that_waited_for_approval_is_shown_with_its_offers_and_its_file_is_saved() {
     let (served, _model) = served([], ASKS);
     let key = served.key("local", "read,call,approve");
     let parked = served.call(&key, "send_file", &json!({"path": "data.bin"})).is(202).json();
@@ -61,11 +61,11 @@ fn a_call_that_waited_for_a_yes_is_read_with_its_offers_and_its_file_is_saved() 
     assert_eq!((&told["file"], &told["bytes"]), (&json!("data.bin"), &json!(BYTES.len())), "{told}");
     let place = home.path().join("data.bin");
     assert_eq!(std::fs::read(&place).unwrap(), BYTES);
-    // Nothing is written over by accident.
+    // Existing files are not overwritten.
     std::fs::write(&place, "mine").unwrap();
     let refused = saved(home, &["artifacts", "save", artifact]).ended(2);
     assert!(
-        refused.err.contains("`data.bin` is already there") && refused.err.contains("`--force`"),
+        refused.err.contains("`data.bin` already exists") && refused.err.contains("`--force`"),
         "{refused:?}"
     );
     assert_eq!(std::fs::read(&place).unwrap(), b"mine");
@@ -85,7 +85,7 @@ fn a_long_result_is_saved_under_its_id() {
     let text = "line\n".repeat(30_000);
     std::fs::create_dir_all(home.path().join("workspace")).unwrap();
     std::fs::write(home.path().join("workspace/long.txt"), &text).unwrap();
-    assert!(saved(&home, &["artifacts", "save", "last"]).ended(5).err.contains("nothing is kept yet"));
+    assert!(saved(&home, &["artifacts", "save", "last"]).ended(5).err.contains("no artifacts stored yet"));
     let done = home.run(&["call", "fs-read", "path=long.txt", "--json"]).ended(0).json();
     let artifact = done["artifact"].as_str().unwrap_or_else(|| panic!("{done}"));
     let told = saved(&home, &["artifacts", "save", "last"]).ended(0).out;
@@ -96,7 +96,7 @@ fn a_long_result_is_saved_under_its_id() {
 }
 
 #[test]
-fn a_program_that_speaks_as_to_openai_is_told_where_the_file_is() {
+fn an_openai_client_is_told_where_the_file_is() {
     let script = || [Line::Calls("send_file", json!({"path": "data.bin"})), Line::says("There.")];
     let ask = json!({"model": "default", "messages": [{"role": "user", "content": "the file, please"}]});
     let (served_whole, _model) = served(script(), "");
@@ -122,7 +122,7 @@ fn a_program_that_speaks_as_to_openai_is_told_where_the_file_is() {
 }
 
 #[test]
-fn a_run_that_began_elsewhere_and_goes_on_here_tells_what_it_offers() {
+fn a_run_started_elsewhere_and_resumed_here_reports_its_offers() {
     let script = [Line::Calls("send_file", json!({"path": "data.bin"})), Line::says("There.")];
     let (served, _model) = served(script, ASKS);
     let key = served.key("local", "read,chat");
@@ -140,7 +140,7 @@ fn a_run_that_began_elsewhere_and_goes_on_here_tells_what_it_offers() {
 }
 
 #[test]
-fn a_file_that_would_be_read_as_something_else_is_not_saved_under_its_own_name() {
+fn a_file_with_a_misleading_name_is_not_saved_under_it() {
     let (served, _model) = served([], "");
     let key = served.key("local", "read,call");
     let folder = served.home.path().join("elsewhere");
@@ -151,7 +151,7 @@ fn a_file_that_would_be_read_as_something_else_is_not_saved_under_its_own_name()
         std::fs::write(served.home.path().join("workspace").join(name), "x = 1").unwrap();
         served.call(&key, "send_file", &json!({"path": name})).is(200);
         let refused = save(&["artifacts", "save", "last"]).ended(2);
-        assert!(refused.err.contains(&format!("it was offered as `{name}`")), "{refused:?}");
+        assert!(refused.err.contains(&format!("the artifact is named `{name}`")), "{refused:?}");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
     }
     save(&["artifacts", "save", "last", "dash"]).ended(0);
@@ -159,7 +159,7 @@ fn a_file_that_would_be_read_as_something_else_is_not_saved_under_its_own_name()
 }
 
 #[test]
-fn nothing_that_is_saved_takes_the_place_of_a_file_of_ours() {
+fn a_saved_file_never_replaces_a_file_of_ours() {
     let home = Home::new();
     let text = "line\n".repeat(30_000);
     std::fs::create_dir_all(home.path().join("workspace")).unwrap();
@@ -176,15 +176,15 @@ fn nothing_that_is_saved_takes_the_place_of_a_file_of_ours() {
     std::os::unix::fs::symlink("mine", home.path().join("link")).unwrap();
     let whole = home.path().join("toolroom.db");
     for (place, why) in [
-        ("toolroom.db", "is a file of Toolroom itself"),
-        ("workspace/../toolroom.db-wal", "is a file of Toolroom itself"),
-        (whole.to_str().unwrap(), "is a file of Toolroom itself"),
-        ("toolroom.toml", "is a file of Toolroom itself"),
-        ("master.key", "is a file of Toolroom itself"),
-        ("same", "is a file of Toolroom itself"),
-        ("inbox/x", "is a file of Toolroom itself"),
-        ("folder", "is a folder; name a file"),
-        ("link", "is a link, and stays"),
+        ("toolroom.db", "belongs to Toolroom"),
+        ("workspace/../toolroom.db-wal", "belongs to Toolroom"),
+        (whole.to_str().unwrap(), "belongs to Toolroom"),
+        ("toolroom.toml", "belongs to Toolroom"),
+        ("master.key", "belongs to Toolroom"),
+        ("same", "belongs to Toolroom"),
+        ("inbox/x", "belongs to Toolroom"),
+        ("folder", "is a folder; give a file"),
+        ("link", "is a symbolic link"),
     ] {
         for force in [&["--force"][..], &[]] {
             let words = [&["artifacts", "save", artifact, place], force].concat();
@@ -203,5 +203,9 @@ fn nothing_that_is_saved_takes_the_place_of_a_file_of_ours() {
     assert_eq!(whole["content"], text);
     assert!(!home.path().join("-").exists());
     let both = saved(&home, &["artifacts", "save", artifact, "-", "--json"]).ended(2);
-    assert!(both.err.contains("leave out `--json`") || both.out.contains("leave out `--json`"), "{both:?}");
+    assert!(
+        both.err.contains("cannot be combined with `--json`")
+            || both.out.contains("cannot be combined with `--json`"),
+        "{both:?}"
+    );
 }

@@ -90,7 +90,7 @@ fn what_a_result_links_to_can_be_listed_and_read() {
     assert!(!listed.is_empty() && listed.iter().all(|resource| resource["uri"].is_string()), "{listed:?}");
 
     let strange = ["call", "read_resource", "server=other", "uri=a://1", "--yes"];
-    assert!(home.run(&strange).ended(1).err.contains("there is no server `other`; there are `every`"));
+    assert!(home.run(&strange).ended(1).err.contains("unknown server `other`; known servers: `every`"));
     let strange = ["call", "read_resource", "server=every", "uri=demo://nothing", "--yes"];
     assert!(home.run(&strange).ended(1).err.contains("the server `every` refuses"));
     home.run(&["mcp", "disable", "every"]).ended(0);
@@ -103,7 +103,7 @@ fn data_that_does_not_fit_what_was_promised_is_lost_to_nobody() {
     let key = served.key("local", "call,read");
     let done = served.call(&key, "mcp:odd:promises", &json!({})).json();
     assert!(done["result"].to_string().contains("many"), "{done}");
-    assert!(done["message"].as_str().unwrap().contains("does not fit"), "{done}");
+    assert!(done["message"].as_str().unwrap().contains("does not match"), "{done}");
     let ask =
         |tool: &str| result(&served.ask(&modern(&key, "tools/call", json!({"name": tool, "arguments": {}}))));
     let told = ask("mcp__odd__promises");

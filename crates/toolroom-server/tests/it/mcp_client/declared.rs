@@ -70,7 +70,7 @@ fn a_tool_that_only_reads_runs_unasked_once_a_person_says_so() {
     let whole = tool(&shown, "mcp:fast:add");
     assert_eq!(whole["capabilities"], json!(["reads-untrusted", "egress"]), "{whole}");
     let told = home.run(&["mcp", "show", "fast"]).ended(0).out;
-    assert!(told.contains("egress because its server is somewhere else"), "{told}");
+    assert!(told.contains("egress because its server is remote"), "{told}");
 
     // A run that has read private data has something to send.
     asks(&add(&home, &["--provenance", "private"]), "provenance.third");
@@ -108,10 +108,10 @@ fn what_cannot_be_said_is_told_with_the_words_that_can() {
     for (flags, code, told) in [
         (&["--effect", "harmless"][..], 2, "idempotent_write"),
         (&["--can", "fly"][..], 2, "reads-private"),
-        (&["--can", "nothing,egress"][..], 2, "nothing else"),
+        (&["--can", "nothing,egress"][..], 2, "cannot be combined"),
         (&[][..], 2, "--effect"),
         (&["--tool", "ad", "--effect", "read"][..], 5, "did you mean `add`?"),
-        (&["--tool", "add", "--forget"][..], 5, "nothing was declared"),
+        (&["--tool", "add", "--forget"][..], 5, "no declaration of its own"),
         (&["--forget", "--effect", "read"][..], 2, "--forget"),
     ] {
         let ran = home.run(&[&["mcp", "declare", "fast"][..], flags].concat());
@@ -131,7 +131,7 @@ fn what_was_said_of_a_tool_goes_with_its_definition() {
     let early = home.run(&said).ended(2);
     assert!(early.err.contains("toolroom mcp review evil"), "{early:?}");
     let accepted = home.run(&["mcp", "review", "evil", "--yes"]).ended(0);
-    assert!(accepted.err.contains("does not count any more"), "{accepted:?}");
+    assert!(accepted.err.contains("was for the previous definition"), "{accepted:?}");
     let shown = home.run(&["mcp", "show", "evil", "--json"]).ended(0).json();
     let changed = tool(&shown, "mcp:evil:changed");
     assert_eq!(changed["effect"], "destructive", "{changed}");

@@ -8,7 +8,7 @@ use crate::home::{Home, Ran, ran};
 #[test]
 fn an_entry_is_kept_shown_switched_and_removed() {
     let home = Home::new();
-    assert!(home.run(&["mcp"]).ended(0).err.contains("no server yet"));
+    assert!(home.run(&["mcp"]).ended(0).err.contains("no servers yet"));
     let script = found(&folder().join("hostile.py"));
     let words =
         ["mcp", "add", "calm", "--no-start", "--env", "MODE=a b", "--json", "--", &python(), &script, "x y"];
@@ -41,19 +41,19 @@ fn an_entry_is_kept_shown_switched_and_removed() {
 fn what_makes_no_sense_is_refused_and_changes_nothing() {
     let home = Home::new();
     for (words, why) in [
-        (&["a b", "--", "true"][..], "a name has"),
-        (&["x"][..], "say which server"),
+        (&["a b", "--", "true"][..], "invalid server name"),
+        (&["x"][..], "no server given"),
         (&["x", "--url", "ftp://x.example"][..], "https://"),
         (&["x", "--url", "https://ann:pw@x.example"][..], "password"),
         (&["x", "--profile", "wide-open", "--", "true"][..], "no profile"),
-        (&["x", "--", "no-such-program-anywhere"][..], "no program"),
+        (&["x", "--", "no-such-program-anywhere"][..], "not found"),
         (&["x", "--env", "API_TOKEN=abcdefgh12345", "--", "true"][..], "secret:NAME"),
         (&["x", "--env", "novalue", "--", "true"][..], "NAME=VALUE"),
         (&["x", "--env", "NODE_OPTIONS=-r", "--", "true"][..], "may not be set"),
         (&["x", "--", "true", "--api-key", "abcdefgh12345"][..], "secret:NAME"),
         (&["x", "--", "true", "--token=abcdefgh12345"][..], "secret:NAME"),
         (&["x", "--url", "https://x.example/mcp?api_key=abcdefgh12345"][..], "secret:NAME"),
-        (&["x", "--url", "http://x.example/mcp", "--header", "x-key=secret:KEY"][..], "listen"),
+        (&["x", "--url", "http://x.example/mcp", "--header", "x-key=secret:KEY"][..], "unencrypted"),
     ] {
         let refused = home.run(&[&["mcp", "add"][..], words].concat()).ended(2);
         assert!(refused.err.contains(why), "{words:?}: {refused:?}");
@@ -94,10 +94,10 @@ fn a_part_of_an_entry_is_changed_and_what_was_accepted_stays() {
     home.run(&["mcp", "set", "calm", "--enable", "--profile", "workspace"]).ended(0);
     assert_eq!(home.run(&["call", "mcp:calm:work", "--yes"]).ended(0).out, "ok\n");
     for (words, why) in [
-        (&["--header", "a=b"][..], "neither headers"),
+        (&["--header", "a=b"][..], "no headers"),
         (&["--profile", "wide"][..], "no profile"),
         (&["--env", "PATH=/x"][..], "may not be set"),
-        (&[][..], "say what to change"),
+        (&[][..], "nothing to change"),
     ] {
         let refused = home.run(&[&["mcp", "set", "calm"][..], words].concat()).ended(2);
         assert!(refused.err.contains(why), "{words:?}: {refused:?}");

@@ -13,7 +13,7 @@ fn the_doctor_says_which_servers_do_not_work_and_what_to_type() {
     assert_eq!(servers(&home)["details"], "none");
     let script = found(&folder().join("hostile.py"));
     home.run(&["mcp", "add", "fine", "--", &python(), &script, "calm"]).ended(0);
-    assert_eq!(servers(&home)["details"], "1 server, 1 of them on");
+    assert_eq!(servers(&home)["details"], "1 server, 1 enabled");
 
     home.run(&["mcp", "add", "broken", "--", &python(), &script, "no_start"]).ended(1);
     home.run(&["mcp", "add", "moody", "--", &python(), &script, "changes"]).ended(0);
@@ -39,6 +39,6 @@ fn the_doctor_says_which_servers_do_not_work_and_what_to_type() {
     let told = servers(&home);
     assert_eq!(
         (told["status"].as_str(), told["details"].as_str()),
-        (Some("ok"), Some("4 servers, 1 of them on"))
+        (Some("ok"), Some("4 servers, 1 enabled"))
     );
 }

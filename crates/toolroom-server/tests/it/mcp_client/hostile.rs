@@ -66,7 +66,7 @@ fn a_list_without_end_is_no_list_and_huge_schemas_are_left_out() {
     assert!(added.ended(1).err.contains("200 pages"), "the list ends");
     let (_, added) = with("deep_schema");
     assert!(
-        added.ended(1).err.contains("its answer cannot be read: recursion limit exceeded"),
+        added.ended(1).err.contains("a response cannot be parsed: recursion limit exceeded"),
         "what nobody can read is not waited for"
     );
     let (home, added) = with("huge_schemas");
@@ -132,7 +132,7 @@ fn a_changed_tool_is_off_until_a_person_accepts_the_change() {
     called(&home, "late", &[]).ended(5);
     home.run(&["mcp", "review", "--yes"]).ended(0);
     assert_eq!(called(&home, "late", &[]).ended(0).json()["result"], "ok");
-    assert!(home.run(&["mcp", "review"]).ended(0).err.contains("nothing waits"));
+    assert!(home.run(&["mcp", "review"]).ended(0).err.contains("nothing to review"));
 }
 
 #[test]

@@ -193,7 +193,7 @@ fn a_server_that_repeats_what_it_was_sent_gives_no_secret_away() {
     let hostile = Hostile::works("echoes");
     let shown = hostile.shown();
     assert_eq!(tools(&shown), [("mcp:evil:work", "accepted")], "{shown}");
-    assert!(shown["condition"]["left_out"].to_string().contains("holds a secret"), "{shown}");
+    assert!(shown["condition"]["left_out"].to_string().contains("contains a stored secret"), "{shown}");
     hostile.called("work", &[]).ended(1);
     hostile.keeps_quiet(&hostile.home.run(&["log", "--json"]).ended(0));
 }

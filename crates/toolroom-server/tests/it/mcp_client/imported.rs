@@ -187,7 +187,7 @@ fn a_file_can_be_named_and_one_that_is_none_is_told() {
     std::fs::write(Path::new(&odd), "{").unwrap();
     let report =
         person.run(&["mcp", "import", "cursor", "--path", &odd, "--dry-run", "--json"]).ended(0).json();
-    assert!(report["skipped"][0]["why"].as_str().unwrap().contains("no JSON"), "{report}");
+    assert!(report["skipped"][0]["why"].as_str().unwrap().contains("invalid JSON"), "{report}");
 }
 
 #[test]
@@ -202,9 +202,12 @@ fn a_folder_of_somebody_else_takes_nothing_over() {
     std::fs::write(project.path().join("server"), "").unwrap();
     let before = person.run(&["mcp", "show", "github", "--json"]).ended(0).json();
     let preview = person.run_in(project.path(), &["mcp", "import", "--dry-run"]).ended(0).out;
-    for word in
-        ["off, as it comes with the folder", "your variable TOOLROOM_TEST_FIGMA", "is missing", "may read"]
-    {
+    for word in [
+        "disabled, because it comes with the folder",
+        "your environment variable TOOLROOM_TEST_FIGMA",
+        "is missing",
+        "may read",
+    ] {
         assert!(preview.contains(word), "{word}: {preview}");
     }
     let report = person.run_in(project.path(), &["mcp", "import", "--yes", "--json"]).ended(0).json();

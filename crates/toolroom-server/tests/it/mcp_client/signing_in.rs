@@ -111,16 +111,16 @@ fn nobody_signs_in_where_that_is_not_safe() {
     inside.set_nonblocking(true).unwrap();
     let place = format!("http://{}/secret", inside.local_addr().unwrap());
     for (fault, why) in [
-        (Fault::OtherIssuer, "somebody else"),
-        (Fault::Overheard, "listen to"),
-        (Fault::OverheardIssuer, "listen to"),
+        (Fault::OtherIssuer, "another issuer"),
+        (Fault::Overheard, "without encryption"),
+        (Fault::OverheardIssuer, "without encryption"),
         (Fault::NoPkce, "PKCE"),
         (Fault::PlainPkce, "PKCE"),
         (Fault::Huge, "more than"),
         (Fault::OtherResource, "another server"),
-        (Fault::NoIssuer, "who gives out"),
+        (Fault::NoIssuer, "authorization server"),
         (Fault::Inside(place.clone()), "refused"),
-        (Fault::Moves(place), "no token is given out"),
+        (Fault::Moves(place), "the token request failed"),
     ] {
         let guarded = Guarded::start(fault.clone());
         let home = entered(&guarded);

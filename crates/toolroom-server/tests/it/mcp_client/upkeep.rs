@@ -14,7 +14,9 @@ use toolroom::scope::ProjectId;
 use toolroom_host::net::Http;
 use toolroom_host::process::Supervisor;
 use toolroom_store::{ProcessIdentity, Store, StoreOptions};
-use toolroom_tools::mcp::{Door, Gateway, Grounds, McpError, Safe, Surroundings};
+use toolroom_tools::mcp::{
+    Credentials, Gateway, GatewayServices, LaunchEnvironment, McpError, ServerSecrets,
+};
 
 use super::{Listening, folder, found, python};
 use crate::home::{Home, binary, ran};
@@ -23,30 +25,29 @@ use crate::serve::Served;
 /// Longer than it takes until a process has looked at what another one has set.
 const BOUND: Duration = Duration::from_secs(60);
 
-/// Nobody who lets us in.
-struct Shut;
+/// No token.
+struct NoCredentials;
 
-impl Door for Shut {}
+impl Credentials for NoCredentials {}
 
-/// No secrets.
-struct Empty;
+struct NoSecrets;
 
-impl Safe for Empty {
+impl ServerSecrets for NoSecrets {
     fn secret<'a>(&'a self, _: &'a ProjectId, _: &'a str) -> BoxFuture<'a, Result<Secret, String>> {
         Box::pin(async { Err("there is none".to_owned()) })
     }
 
-    fn without_secrets<'a>(&'a self, _: &'a ProjectId, text: String) -> BoxFuture<'a, String> {
+    fn redact<'a>(&'a self, _: &'a ProjectId, text: String) -> BoxFuture<'a, String> {
         Box::pin(async { text })
     }
 
-    fn door<'a>(
+    fn credentials<'a>(
         &'a self,
         _: &'a ProjectId,
         _: &'a ServerRecord,
         _: Arc<dyn Http>,
-    ) -> BoxFuture<'a, Result<Arc<dyn Door>, McpError>> {
-        Box::pin(async { Ok(Arc::new(Shut) as Arc<dyn Door>) })
+    ) -> BoxFuture<'a, Result<Arc<dyn Credentials>, McpError>> {
+        Box::pin(async { Ok(Arc::new(NoCredentials) as Arc<dyn Credentials>) })
     }
 }
 
@@ -92,11 +93,11 @@ async fn a_list_that_comes_too_slowly_is_not_waited_for() {
     store.set_server(&project, &record).await.unwrap();
     let place = folder.path().to_owned();
     let catalog = Arc::new(Catalog::default());
-    let around = Surroundings {
-        kept: Arc::new(store.clone()),
-        safe: Arc::new(Empty),
+    let services = GatewayServices {
+        store: Arc::new(store.clone()),
+        secrets: Arc::new(NoSecrets),
         supervisor: Supervisor::new(binary()),
-        grounds: Grounds {
+        launch_environment: LaunchEnvironment {
             workspace: place.clone(),
             hidden: Vec::new(),
             programs_read: Vec::new(),
@@ -107,7 +108,7 @@ async fn a_list_that_comes_too_slowly_is_not_waited_for() {
         clock,
         catalog: Arc::downgrade(&catalog),
     };
-    let gateway = Gateway::new(project.clone(), around).with_start_limit(Duration::from_secs(1));
+    let gateway = Gateway::new(project.clone(), services).with_start_limit(Duration::from_secs(1));
     let failed = gateway.inspect(&record).await.unwrap_err().to_string();
     assert!(failed.contains("within 1 s"), "{failed}");
     let seen = store.condition(&project, "slow").await.unwrap();
@@ -120,7 +121,7 @@ async fn a_list_that_comes_too_slowly_is_not_waited_for() {
     gateway.close().await;
     store.shutdown().await.unwrap();
     // Whoever still looks after servers does not ask a database that is closed, and warns of nothing.
-    gateway.settle().await.unwrap();
+    gateway.reconcile().await.unwrap();
 }
 
 #[test]

@@ -59,7 +59,7 @@ pub(super) const TABLE: &[Provoked] = &[
         1,
         "`LD_PRELOAD`",
         "changes which code programs load or run",
-        "say it in the command itself",
+        "set it in the command itself",
     )
     .after(with_programs),
     row(
@@ -70,7 +70,7 @@ pub(super) const TABLE: &[Provoked] = &[
         "`toolroom approvals approve call_",
     )
     .after(with_programs),
-    row(&["call", "read_file", "path=nofile"], 1, "`nofile`", "does not exist", "`list_files` shows what is there"),
+    row(&["call", "read_file", "path=nofile"], 1, "`nofile`", "does not exist", "`list_files` lists the files"),
     row(
         &["call", "read_file", "path=../toolroom.db"],
         1,
@@ -93,8 +93,8 @@ pub(super) const TABLE: &[Provoked] = &[
         &["call", "open_file", "path=run.sh"],
         1,
         "`run.sh`",
-        "it could be a program",
-        "`send_file` names any other",
+        "a file of this type could be a program",
+        "`send_file` shows where other files are",
     )
     .after(|home| {
         // Not by a call: what it lists would be asked about before anything is opened elsewhere.
@@ -198,12 +198,12 @@ pub(super) const TABLE: &[Provoked] = &[
         1,
         "`/url`",
         "not `javascript:`",
-        "has to begin with http://, https:// or file://",
+        "must begin with http://, https:// or file://",
     ),
     row(
         &["call", "send_notification", "message=x"],
         1,
-        "there is nobody to notify",
+        "there is no notification service",
         "neither `DBUS_SESSION_BUS_ADDRESS` nor `XDG_RUNTIME_DIR` is set",
         "start Toolroom inside the desktop session",
     ),
@@ -212,21 +212,21 @@ pub(super) const TABLE: &[Provoked] = &[
         1,
         "`/title`",
         "must not be blank",
-        "say what the event is called",
+        "give the event a title",
     ),
     row(
         &["call", "create_calendar_event", "title=x", "start_time=tomorrow", "--yes"],
         1,
         "`/start_time`",
-        "has to be a date or a time",
+        "must be a date or a time",
         "such as 2026-03-01",
     ),
     row(
         &["call", "memory_store", "key=k", "content=sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH"],
         1,
         "`content`",
-        "holds a secret",
-        "say what it is for instead",
+        "contains a secret",
+        "describe what it is for",
     ),
     row(
         &["--set", "tool.calculator.rate=1/h", "call", "calculator", "expression=2"],

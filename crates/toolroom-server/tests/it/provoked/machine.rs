@@ -16,14 +16,8 @@ const SUM: &[&str] = &["call", "calculator", "expression=1"];
 pub(super) const TABLE: &[Provoked] = &[
     row(SUM, 2, "toolroom.toml:1", "unclosed table, expected `]`", "`toolroom config check`")
         .after(|home| writes(home, "toolroom.toml", "[policy\n")),
-    row(
-        SUM,
-        2,
-        "the `when` of rule `x`",
-        "expected a value after `>`",
-        "look at it with `toolroom config check`",
-    )
-    .after(|home| rule(home, "when = \"args.expression >\"")),
+    row(SUM, 2, "the `when` of rule `x`", "expected a value after `>`", "run `toolroom config check`")
+        .after(|home| rule(home, "when = \"args.expression >\"")),
     row(SUM, 2, "rule `x`", "fails example 1 of its `not_match`", "change the example or the rule")
         .after(|home| rule(home, "not_match = [{ args = { expression = \"1\" } }]")),
     row(SUM, 3, "what has to be kept secret", "there is no master key", "or set `TOOLROOM_MASTER_KEY`")
@@ -32,7 +26,7 @@ pub(super) const TABLE: &[Provoked] = &[
             std::fs::remove_file(home.path().join("master.key")).unwrap();
         }),
     row(SUM, 1, "toolroom.db`", "is not a Toolroom database", "move it away or name another file")
-        .after(|home| writes(home, "toolroom.db", "this is a text that somebody put here")),
+        .after(|home| writes(home, "toolroom.db", "this is a text in place of a database")),
     row(SUM, 1, "has schema 99", "this Toolroom knows up to", "`toolroom migrate --back`").after(newer),
     row(
         &["migrate", "--back", "--yes"],
@@ -42,14 +36,8 @@ pub(super) const TABLE: &[Provoked] = &[
         "`toolroom backup restore FILE`",
     )
     .after(newer),
-    row(
-        &["init"],
-        2,
-        "toolroom.toml`",
-        "is already there and stays as it is",
-        "edit it, or move it away first",
-    )
-    .after(|home| writes(home, "toolroom.toml", "")),
+    row(&["init"], 2, "toolroom.toml`", "already exists", "edit it, or move it away first")
+        .after(|home| writes(home, "toolroom.toml", "")),
     row(
         &["backup", "create", "room.tar"],
         2,
@@ -72,20 +60,20 @@ pub(super) const TABLE: &[Provoked] = &[
         &["config", "check", "none.toml"],
         5,
         "`none.toml`",
-        "there is no file",
-        "check its name, and the folder you are in",
+        "no file",
+        "check the name and the current folder",
     ),
     row(
         &["migrate", "--back", "--yes"],
         2,
-        "nothing to go back from",
+        "nothing to roll back",
         "the database is not newer than this Toolroom",
         "`toolroom migrate --plan`",
     ),
     row(
         &["backup", "verify", "room.tar"],
         1,
-        "the backup is not good",
+        "The backup is damaged",
         "it is no archive, or one that is damaged",
         "use another one",
     )
@@ -106,8 +94,8 @@ pub(super) const TABLE: &[Provoked] = &[
         &["serve", "--listen", "0.0.0.0:0"],
         3,
         "0.0.0.0:0",
-        "there is no key to tell them apart",
-        "`toolroom keys create --name NAME`, or listen at 127.0.0.1",
+        "there is no API key",
+        "`toolroom keys create --name NAME`, or listen on 127.0.0.1",
     ),
     row(
         &["models", "test", "ollama/qwen3"],
@@ -134,7 +122,7 @@ pub(super) const TABLE: &[Provoked] = &[
 /// A database that a newer version has changed.
 fn newer(home: &Home) {
     use std::os::unix::fs::FileExt;
-    /// Where SQLite keeps the version of whoever uses it.
+    /// Where SQLite keeps the version of the application.
     const USER_VERSION: u64 = 60;
     at_home(home, SUM).ended(0);
     let file = std::fs::File::options().write(true).open(home.path().join("toolroom.db")).unwrap();

@@ -66,7 +66,7 @@ impl Provoked {
     }
 }
 
-/// The command as somebody without keys, models and desktop runs it.
+/// The command without keys, models and desktop.
 fn at_home(home: &Home, words: &[&str]) -> Ran {
     const ABSENT: [&str; 8] = [
         "ANTHROPIC_API_KEY",

@@ -236,7 +236,7 @@ fn an_address_in_use_is_reported_with_a_remedy_and_leaves_nothing_behind() {
     let address = other.origin().replace("http://", "");
     let home = Home::new();
     let refused = home.run(&["serve", "--listen", &address]).ended(1);
-    let what = format!("cannot listen at {address}");
+    let what = format!("cannot listen on {address}");
     for told in [what.as_str(), "another `toolroom serve`", "`--listen`", "in use"] {
         assert!(refused.err.contains(told), "{told}: {refused:?}");
     }

@@ -26,10 +26,10 @@ fn a_hangup_makes_it_read_its_configuration_again() {
     let config = "[server]\nkey_rate = 100000\nat_once = 7\n[log]\nlevel = \"debug\"\n[policy]\npreset = \"careful\"\n";
     std::fs::write(served.home.path().join("toolroom.toml"), config).unwrap();
     served.signal(Signal::HUP);
-    until(|| told(&served, "hold from the next start on").len() == 1);
-    let read = told(&served, "was read again");
+    until(|| told(&served, "take effect after a restart").len() == 1);
+    let read = told(&served, "was reloaded");
     assert_eq!(read[0]["changed"], "log.level, server.key_rate", "{read:?}");
-    let later = told(&served, "hold from the next start on");
+    let later = told(&served, "take effect after a restart");
     assert_eq!(later[0]["changed"], "policy.preset, server.at_once", "{later:?}");
     for _ in 0..10 {
         assert_eq!(served.get("/v1/tools", &key).is(200).header("x-ratelimit-limit"), Some("100000"));
@@ -37,7 +37,7 @@ fn a_hangup_makes_it_read_its_configuration_again() {
     // A mistake changes nothing.
     std::fs::write(served.home.path().join("toolroom.toml"), "[server]\nkey_rate = 0\n").unwrap();
     served.signal(Signal::HUP);
-    until(|| told(&served, "the configuration stays as it is").len() == 1);
+    until(|| told(&served, "the configuration was not reloaded").len() == 1);
     assert_eq!(served.get("/v1/tools", &key).is(200).header("x-ratelimit-limit"), Some("100000"));
     // Silence is among what can be asked for. The rate says when it holds.
     for (level, rate) in [("error", "900000"), ("info", "800000")] {

@@ -290,9 +290,12 @@ fn a_collector_that_is_gone_or_leads_elsewhere_harms_nothing() {
 fn a_collector_that_cannot_be_meant_is_told_at_once() {
     let home = Home::new();
     for (config, told) in [
-        ("otlp_endpoint = 'http://u:hunter2@127.0.0.1:1'", "a key has a place of its own beside it"),
-        ("otlp_endpoint = 'http://127.0.0.1:1'\notlp_key = 'secret:gone'", "there is no secret `gone`"),
-        ("otlp_endpoint = 'http://127.0.0.1:1'\notlp_key = '$NOWHERE'", "the variable NOWHERE is not set"),
+        ("otlp_endpoint = 'http://u:hunter2@127.0.0.1:1'", "keys have their own setting"),
+        ("otlp_endpoint = 'http://127.0.0.1:1'\notlp_key = 'secret:gone'", "no secret `gone`"),
+        (
+            "otlp_endpoint = 'http://127.0.0.1:1'\notlp_key = '$NOWHERE'",
+            "the environment variable `NOWHERE` is not set",
+        ),
         ("otlp_endpoint = 'http://127.0.0.1:1'\notlp_key = '$HOME'\notlp_key_header = 'host'", "`host`"),
     ] {
         std::fs::write(home.path().join("toolroom.toml"), format!("[telemetry]\n{config}\n")).unwrap();

@@ -9,7 +9,7 @@ use toolroom_host::desktop::Desktop;
 use super::failed;
 
 pub(super) fn tool(desktop: Desktop) -> Result<Arc<dyn Tool>, IdError> {
-    let description = "Read the text that is on the clipboard of this machine";
+    let description = "Read the text on the clipboard of this machine";
     let tool = tool_fn("builtin:clipboard-read", description, move |_, _: NoArguments| {
         let desktop = desktop.clone();
         async move {
@@ -20,9 +20,9 @@ pub(super) fn tool(desktop: Desktop) -> Result<Arc<dyn Tool>, IdError> {
     Ok(Arc::new(tool.with(|spec| {
         spec.title("Read Clipboard")
             .effect(Effect::Read)
-            // What somebody has copied is theirs, and who wrote it nobody knows.
+            // The clipboard is private, and its text may come from anywhere.
             .capabilities(&[Capability::ReadsPrivate, Capability::ReadsUntrusted])
-            .when_to_use("the user speaks of what they have copied, or of their clipboard")
+            .when_to_use("the user refers to what they have copied, or to their clipboard")
             .category("desktop", &["clipboard", "copy", "paste"])
             .usage_example("translate what is on my clipboard")
     })))

@@ -1,10 +1,10 @@
-//! What a file is, by the end of its name.
+//! Media types by file extension.
 
 use toolroom::tool::Attachment;
 
-/// Kinds that programs of a desktop show and do not run, by the ends of their names. Everything else is handed over to be
-/// saved, and not opened: a starter or a script would do whatever somebody wrote into it.
-const SHOWN: [(&str, &str); 42] = [
+/// Types that desktop programs display and do not run, by extension. Other files are sent to be saved and never opened: a
+/// launcher or script would run.
+const DISPLAYABLE: [(&str, &str); 42] = [
     ("avif", "image/avif"),
     ("bmp", "image/bmp"),
     ("css", "text/css"),
@@ -49,15 +49,15 @@ const SHOWN: [(&str, &str); 42] = [
     ("yml", "application/yaml"),
 ];
 
-/// The media type of a file that a desktop shows, if it is of such a kind.
-pub(super) fn shown(name: &str) -> Option<&'static str> {
+/// The media type, if a desktop displays it.
+pub(super) fn displayable(name: &str) -> Option<&'static str> {
     let (_, end) = name.rsplit_once('.')?;
-    SHOWN.iter().find(|(known, _)| known.eq_ignore_ascii_case(end)).map(|(_, media_type)| *media_type)
+    DISPLAYABLE.iter().find(|(known, _)| known.eq_ignore_ascii_case(end)).map(|(_, media_type)| *media_type)
 }
 
-/// The media type of a file of that name.
-pub(super) fn of(name: &str) -> &'static str {
-    shown(name).unwrap_or(Attachment::UNKNOWN)
+/// The media type, or that for unknown files.
+pub(super) fn for_name(name: &str) -> &'static str {
+    displayable(name).unwrap_or(Attachment::UNKNOWN)
 }
 
 #[cfg(test)]
@@ -65,14 +65,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_could_run_is_not_shown() {
+    fn files_that_could_run_are_not_displayed() {
         for name in ["a.html", "B.PDF", "c.tar.txt", "grüße.ics"] {
-            assert!(shown(name).is_some(), "{name}");
+            assert!(displayable(name).is_some(), "{name}");
         }
         for name in ["a.desktop", "a.sh", "a.html.desktop", "a.exe", "a.AppImage", "a.jar", "html", "a.", ""]
         {
-            assert_eq!((shown(name), of(name)), (None, Attachment::UNKNOWN), "{name}");
+            assert_eq!((displayable(name), for_name(name)), (None, Attachment::UNKNOWN), "{name}");
         }
-        assert!(SHOWN.is_sorted());
+        assert!(DISPLAYABLE.is_sorted());
     }
 }

@@ -1,11 +1,11 @@
-//! The desktop tools: the clipboard, opening and handing over what was made, and notifications.
+//! The desktop tools: clipboard, opening and sending files, notifications.
 //!
-//! Whoever sits at this machine gets things opened on its desktop. Everybody else gets them *offered*: what their client
-//! does with that is theirs to say.
+//! For a caller at this machine, files and pages open on its desktop. For any other caller they are *offered* to the
+//! client, which decides what to do.
 
 mod clipboard_read;
 mod clipboard_write;
-mod handed;
+mod file_handover;
 mod media_type;
 mod open_file;
 mod open_url;
@@ -17,27 +17,26 @@ use std::sync::Arc;
 use toolroom::tool::{ErrorKind, IdError, Tool, ToolError};
 use toolroom_host::desktop::{Desktop, DesktopError};
 
-use super::Surroundings;
+use super::ToolDependencies;
 
-pub(super) use handed::in_workspace;
+pub(super) use file_handover::in_workspace;
 
-use handed::Handing;
+use file_handover::FileHandover;
 
-/// Every desktop tool, by name.
-pub(super) fn all(around: &Surroundings) -> Result<Vec<Arc<dyn Tool>>, IdError> {
-    let desktop = Desktop::new(around.supervisor.clone());
-    let handing = Handing::of(&around.files);
+pub(super) fn all(dependencies: &ToolDependencies) -> Result<Vec<Arc<dyn Tool>>, IdError> {
+    let desktop = Desktop::new(dependencies.supervisor.clone());
+    let handover = FileHandover::new(&dependencies.files);
     Ok(vec![
         clipboard_read::tool(desktop.clone())?,
         clipboard_write::tool(desktop.clone())?,
-        open_file::tool(desktop.clone(), handing.clone())?,
-        open_url::tool(desktop.clone(), handing.clone())?,
-        send_file::tool(handing)?,
+        open_file::tool(desktop.clone(), handover.clone())?,
+        open_url::tool(desktop.clone(), handover.clone())?,
+        send_file::tool(handover)?,
         send_notification::tool(desktop)?,
     ])
 }
 
-/// An error as the model is told.
+/// The error for a model.
 pub(super) fn failed(error: DesktopError) -> ToolError {
     let kind = match &error {
         DesktopError::NoDisplay | DesktopError::NoBus | DesktopError::NoProgram { .. } => {
@@ -46,7 +45,7 @@ pub(super) fn failed(error: DesktopError) -> ToolError {
         DesktopError::Silent { .. } => ErrorKind::Timeout,
         DesktopError::TooMuch { .. } => ErrorKind::InvalidArguments,
         DesktopError::Process(_) => {
-            return ToolError::tool("a program of the desktop could not be started").caused_by(error);
+            return ToolError::tool("a desktop program could not be started").caused_by(error);
         }
         DesktopError::Failed { .. }
         | DesktopError::NoText

@@ -12,58 +12,58 @@ use toolroom::tool::{
 };
 use toolroom_host::desktop::Desktop;
 
-use super::handed::{Handing, Shown, show};
+use super::file_handover::{FileHandover, ShowOutcome, show};
 
-const DESCRIPTION: &str = "Open one page, picture or document of the workspace on the screen of the user. Nothing else comes \
-    along: HTML has to be self-contained, with its styles, scripts and images inside. You get no content back.";
+const DESCRIPTION: &str = "Open one page, picture or document of the workspace on the user's screen. Linked files are not \
+    included: HTML must be self-contained, with its styles, scripts and images inside. Returns no content.";
 
 #[derive(Deserialize, JsonSchema)]
-struct Wanted {
+struct OpenFileArguments {
     /// Path relative to the workspace, such as `report.html`
     #[schemars(length(min = 1))]
     path: String,
 }
 
-pub(super) fn tool(desktop: Desktop, handing: Handing) -> Result<Arc<dyn Tool>, IdError> {
-    let tool = tool_fn("builtin:open_file", DESCRIPTION, move |context, Wanted { path }| {
-        let (desktop, handing) = (desktop.clone(), handing.clone());
-        async move { open(&desktop, &handing, &context, path).await }
+pub(super) fn tool(desktop: Desktop, handover: FileHandover) -> Result<Arc<dyn Tool>, IdError> {
+    let tool = tool_fn("builtin:open_file", DESCRIPTION, move |context, OpenFileArguments { path }| {
+        let (desktop, handover) = (desktop.clone(), handover.clone());
+        async move { open(&desktop, &handover, &context, path).await }
     })?;
     Ok(Arc::new(tool.check(problems).destination(|_| Some(Destination::any())).with(|spec| {
         spec.title("Open File")
             .effect(Effect::OnceOnlyWrite)
-            // A page that is opened can send what is in it; a client elsewhere gets the file.
+            // An open page can send data anywhere; a remote client receives the file.
             .capabilities(&[Capability::ReadsPrivate, Capability::Egress])
-            .when_to_use("a page, picture or document is to appear on the screen of the user, outside of this conversation")
+            .when_to_use("a page, picture or document should appear on the user's screen, outside of this conversation")
             .category("desktop", &["desktop", "screen", "browser"])
             .usage_example("open the report in my browser")
     })))
 }
 
-/// Only below the workspace, and said plainly.
+/// Rejects absolute paths and `..` before the file is looked up.
 fn problems(arguments: &Arguments) -> Vec<Problem> {
     let path = arguments.get("path").and_then(Value::as_str).unwrap_or_default();
     let is_below = !path.starts_with('/') && path.split('/').all(|name| name != "..");
     match is_below {
         true => Vec::new(),
         false => {
-            vec![Problem::new("/path", "must be relative to the workspace, without a leading `/` and `..`")]
+            vec![Problem::new("/path", "must be relative to the workspace, without a leading `/` or `..`")]
         }
     }
 }
 
 async fn open(
     desktop: &Desktop,
-    handing: &Handing,
+    handover: &FileHandover,
     context: &CallContext,
     path: String,
 ) -> Result<ToolOutput, ToolError> {
-    Ok(match show(desktop, handing, context, path.clone()).await? {
-        Shown::Here => {
+    Ok(match show(desktop, handover, context, path.clone()).await? {
+        ShowOutcome::OpenedHere => {
             let message = format!("{path} is open on the desktop of this machine");
             ToolOutput::new(json!({"success": true, "path": path, "message": message}))
         }
-        Shown::Away(attachment, file) => {
+        ShowOutcome::SentToClient(attachment, file) => {
             let message = format!("{path} is offered to the client of the user, who can open it there");
             let artifact = attachment.id().clone();
             ToolOutput::new(json!({"success": true, "path": path, "artifact": artifact, "message": message}))

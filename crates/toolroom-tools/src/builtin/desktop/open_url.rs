@@ -13,61 +13,61 @@ use toolroom::tool::{
 use toolroom_host::desktop::Desktop;
 use toolroom_host::net::Url;
 
-use super::super::graver::Graver;
+use super::super::effect_by_arguments::EffectByArguments;
 use super::failed;
-use super::handed::{Handing, Shown, show};
+use super::file_handover::{FileHandover, ShowOutcome, show};
 
-const DESCRIPTION: &str = "Open an address in the user's browser: http, https, or file:// inside the workspace. You get no \
-    content back. HTML of your own has to be self-contained, with its styles, scripts and images inside.";
+const DESCRIPTION: &str = "Open an address in the user's browser: http, https, or file:// inside the workspace. Returns no \
+    content. HTML of your own must be self-contained, with its styles, scripts and images inside.";
 
-/// Browsers take no longer ones.
+/// Browsers reject longer addresses.
 const MAX_CHARS: usize = 8_000;
 
 #[derive(Deserialize, JsonSchema)]
-struct Wanted {
-    /// The whole address, such as `https://example.com/`
+struct OpenUrlArguments {
+    /// Full address, such as `https://example.com/`
     #[schemars(length(min = 1, max = 8_000))]
     url: String,
 }
 
-/// What an address leads to.
+/// What an address refers to.
 #[derive(Debug, PartialEq, Eq)]
-enum Target {
+enum UrlTarget {
     Web(Url),
     File(String),
 }
 
-pub(super) fn tool(desktop: Desktop, handing: Handing) -> Result<Arc<dyn Tool>, IdError> {
-    let tool = tool_fn("builtin:open_url", DESCRIPTION, move |context, Wanted { url }| {
-        let (desktop, handing) = (desktop.clone(), handing.clone());
-        async move { open(&desktop, &handing, &context, &url).await }
+pub(super) fn tool(desktop: Desktop, handover: FileHandover) -> Result<Arc<dyn Tool>, IdError> {
+    let tool = tool_fn("builtin:open_url", DESCRIPTION, move |context, OpenUrlArguments { url }| {
+        let (desktop, handover) = (desktop.clone(), handover.clone());
+        async move { open(&desktop, &handover, &context, &url).await }
     })?;
     let tool = tool.check(problems).destination(destination).with(|spec| {
         spec.title("Open URL")
             .effect(Effect::OnceOnlyWrite)
-            // An address can carry anything with it.
+            // An address can carry any data.
             .capabilities(&[Capability::Egress])
             .when_to_use("the user wants to see a web page themselves")
             .category("desktop", &["open", "browser", "url", "website", "link"])
             .usage_example("open the documentation of jiff")
             .usage_example("show me that page in my browser")
     });
-    // A file goes to wherever the client is.
+    // A file goes to the user's client.
     let able = [Capability::ReadsPrivate, Capability::Egress];
-    Ok(Arc::new(Graver::new(tool, is_about_file, |spec| spec.capabilities(&able))))
+    Ok(Arc::new(EffectByArguments::new(tool, is_about_file, |spec| spec.capabilities(&able))))
 }
 
-/// Everything that is not surely an address of the web.
+/// True for everything that is not clearly a web address.
 fn is_about_file(arguments: &Arguments) -> bool {
     let url = arguments.get("url").and_then(Value::as_str).unwrap_or_default();
-    !matches!(target(url), Ok(Target::Web(_)))
+    !matches!(target(url), Ok(UrlTarget::Web(_)))
 }
 
-/// The browser fetches the address from its host, and sends nothing but that.
+/// The host of a web address. The browser sends nothing but the address.
 fn destination(arguments: &Arguments) -> Option<Destination> {
     match target(arguments.get("url").and_then(Value::as_str)?) {
-        Ok(Target::Web(url)) => Some(Destination::addressed(url.host_str()?)),
-        Ok(Target::File(_)) | Err(_) => None,
+        Ok(UrlTarget::Web(url)) => Some(Destination::addressed(url.host_str()?)),
+        Ok(UrlTarget::File(_)) | Err(_) => None,
     }
 }
 
@@ -76,56 +76,56 @@ fn problems(arguments: &Arguments) -> Vec<Problem> {
     target(url).err().map(|why| Problem::new("/url", why)).into_iter().collect()
 }
 
-fn target(text: &str) -> Result<Target, String> {
+fn target(text: &str) -> Result<UrlTarget, String> {
     let text = text.trim();
     if text.chars().count() > MAX_CHARS || text.chars().any(char::is_control) {
-        return Err("is too long, or holds control characters".to_owned());
+        return Err("is too long, or contains control characters".to_owned());
     }
-    let url = Url::parse(text).map_err(|error| format!("is no whole address: {error}"))?;
+    let url = Url::parse(text).map_err(|error| format!("is not a full address: {error}"))?;
     match url.scheme() {
         "http" | "https" if !url.username().is_empty() || url.password().is_some() => {
-            Err("holds a user or a password, which no address that is shown may".to_owned())
+            Err("contains a user name or password, which an address on screen must not show".to_owned())
         }
-        "http" | "https" => Ok(Target::Web(url)),
+        "http" | "https" => Ok(UrlTarget::Web(url)),
         "file" => {
             let path = url.to_file_path().ok().and_then(|path| path.into_os_string().into_string().ok());
-            path.map(Target::File).ok_or_else(|| "names no file of this machine".to_owned())
+            path.map(UrlTarget::File).ok_or_else(|| "is not a file on this machine".to_owned())
         }
-        other => Err(format!("has to begin with http://, https:// or file://, not `{other}:`")),
+        other => Err(format!("must begin with http://, https:// or file://, not `{other}:`")),
     }
 }
 
 async fn open(
     desktop: &Desktop,
-    handing: &Handing,
+    handover: &FileHandover,
     context: &CallContext,
     url: &str,
 ) -> Result<ToolOutput, ToolError> {
-    let told = |url: &str, message: &str| {
+    let output = |url: &str, message: &str| {
         let value = json!({"success": true, "url": url, "message": message});
         ToolOutput::new(value)
     };
     let opened = "it is open on the desktop of this machine";
     let offered = "it is offered to the client of the user, who can open it there";
     match target(url).map_err(ToolError::invalid)? {
-        Target::Web(address) if context.user_location() == UserLocation::Local => {
+        UrlTarget::Web(address) if context.user_location() == UserLocation::Local => {
             desktop.open_address(&address).await.map_err(|error| {
                 failed(error).with_hint("tell the user the address, so that they can open it themselves")
             })?;
-            Ok(told(address.as_str(), opened))
+            Ok(output(address.as_str(), opened))
         }
-        Target::Web(address) => {
+        UrlTarget::Web(address) => {
             let url = String::from(address);
-            Ok(told(&url, offered).offering(Offer::OpenUrl { url: url.clone() }))
+            Ok(output(&url, offered).offering(Offer::OpenUrl { url: url.clone() }))
         }
-        Target::File(path) => Ok(match show(desktop, handing, context, path).await? {
-            Shown::Here => told(url, opened),
-            Shown::Away(attachment, file) => {
-                let mut told = told(url, offered);
-                if let Some(fields) = told.value.as_object_mut() {
+        UrlTarget::File(path) => Ok(match show(desktop, handover, context, path).await? {
+            ShowOutcome::OpenedHere => output(url, opened),
+            ShowOutcome::SentToClient(attachment, file) => {
+                let mut output = output(url, offered);
+                if let Some(fields) = output.value.as_object_mut() {
                     fields.insert("artifact".to_owned(), file.artifact.as_str().into());
                 }
-                told.with_attachments(vec![attachment]).offering(Offer::OpenFile(file))
+                output.with_attachments(vec![attachment]).offering(Offer::OpenFile(file))
             }
         }),
     }
@@ -138,8 +138,8 @@ mod tests {
     #[test]
     fn only_the_web_and_files_are_opened() {
         let web = |text: &str| match target(text).unwrap() {
-            Target::Web(url) => url.to_string(),
-            Target::File(path) => path,
+            UrlTarget::Web(url) => url.to_string(),
+            UrlTarget::File(path) => path,
         };
         assert_eq!(web(" HTTPS://Example.com/a b"), "https://example.com/a%20b");
         assert_eq!(web("file:///srv/a%20b.html"), "/srv/a b.html");

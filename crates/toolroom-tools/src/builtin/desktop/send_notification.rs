@@ -1,4 +1,4 @@
-//! `send_notification`: tells the person at this machine something beside their work.
+//! `send_notification`: shows a desktop notification.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use toolroom_host::desktop::Desktop;
 use super::failed;
 
 #[derive(Deserialize, JsonSchema)]
-struct Notice {
-    /// What it says
+struct SendNotificationArguments {
+    /// Text of the notification
     #[schemars(length(min = 1, max = 2_000))]
     message: String,
-    /// Its first line
+    /// Title of the notification
     #[serde(default = "default_title")]
     #[schemars(length(max = 200))]
     title: String,
@@ -27,20 +27,24 @@ fn default_title() -> String {
 
 pub(super) fn tool(desktop: Desktop) -> Result<Arc<dyn Tool>, IdError> {
     let description = "Show a notification on the desktop of this machine";
-    let tool = tool_fn("builtin:send_notification", description, move |_, Notice { message, title }| {
-        let desktop = desktop.clone();
-        async move {
-            let title = if title.trim().is_empty() { default_title() } else { title };
-            desktop.notify(&title, &message).await.map_err(failed)?;
-            Ok(ToolOutput::new(json!({"success": true, "title": title, "message": message})))
-        }
-    })?;
+    let tool = tool_fn(
+        "builtin:send_notification",
+        description,
+        move |_, SendNotificationArguments { message, title }| {
+            let desktop = desktop.clone();
+            async move {
+                let title = if title.trim().is_empty() { default_title() } else { title };
+                desktop.notify(&title, &message).await.map_err(failed)?;
+                Ok(ToolOutput::new(json!({"success": true, "title": title, "message": message})))
+            }
+        },
+    )?;
     Ok(Arc::new(tool.with(|spec| {
         spec.title("Notification")
             .effect(Effect::OnceOnlyWrite)
             .capabilities(&[Capability::Writes])
-            .when_to_use("the user wants to be told when something is done or has happened")
+            .when_to_use("the user wants a notification when something is done or has happened")
             .category("desktop", &["notification", "notify", "alert", "remind"])
-            .usage_example("tell me with a notification when you are done")
+            .usage_example("notify me when you are done")
     })))
 }

@@ -1,4 +1,4 @@
-//! `fs-write`: writes a text file into a folder that is there.
+//! `fs-write`: writes a text file into an existing folder.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use toolroom_host::files::Parents;
 use super::{Files, WRITING, failed, workspace, writing};
 
 #[derive(Deserialize, JsonSchema)]
-struct File {
+struct FsWriteArguments {
     /// Absolute path to the file, or relative to the workspace
     path: String,
     /// Text content to write
@@ -20,16 +20,17 @@ struct File {
 
 pub(super) fn tool(files: Files) -> Result<Arc<dyn Tool>, IdError> {
     let own = files.clone();
-    let description = "Write a UTF-8 text file, replacing what is there. Its folder must exist.";
-    let tool = tool_fn("builtin:fs-write", description, move |context, File { path, content }| {
-        let files = files.clone();
-        async move {
-            let workspace = workspace(&files, &context)?;
-            let written = workspace.write_stamped(&path, content.as_bytes(), Parents::MustExist);
-            let (_, stamp) = written.map_err(failed)?;
-            let result = json!({"ok": true, "bytesWritten": content.len()});
-            Ok(ToolOutput::new(result).about_file(FileTrace::Wrote(stamp)))
-        }
-    })?;
+    let description = "Write a UTF-8 text file, replacing its content. The folder must exist.";
+    let tool =
+        tool_fn("builtin:fs-write", description, move |context, FsWriteArguments { path, content }| {
+            let files = files.clone();
+            async move {
+                let workspace = workspace(&files, &context)?;
+                let written = workspace.write_stamped(&path, content.as_bytes(), Parents::MustExist);
+                let (_, stamp) = written.map_err(failed)?;
+                let result = json!({"ok": true, "bytesWritten": content.len()});
+                Ok(ToolOutput::new(result).about_file(FileTrace::Wrote(stamp)))
+            }
+        })?;
     Ok(Arc::new(writing(tool, &own, |spec| spec.title("Write File").family(WRITING, false))))
 }

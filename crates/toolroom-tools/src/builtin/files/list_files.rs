@@ -1,4 +1,4 @@
-//! `list_files`: what is in a folder.
+//! `list_files`: lists a folder.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use toolroom_host::files::{Entry, EntryKind, Listing};
 
 use super::{Files, failed, reads, workspace};
 
-/// More than anybody reads; a longer listing says how much is left out.
+/// A longer listing is cut and says how many entries are left out.
 const MAX_ENTRIES: usize = 10_000;
 
-/// Said of a name that is shown as well as it can be.
+/// The note for a name that is shown lossily.
 const LOSSY: &str = "its name is not UTF-8, so it cannot be opened by name";
 
 #[derive(Deserialize, JsonSchema)]
-struct Folder {
+struct ListFilesArguments {
     /// Folder path, relative to the workspace or absolute
     #[serde(default = "the_workspace")]
     path: String,
@@ -29,7 +29,7 @@ fn the_workspace() -> String {
 
 pub(super) fn tool(files: Files) -> Result<Arc<dyn Tool>, IdError> {
     let description = "List the files and folders in a folder (default: the workspace)";
-    let tool = tool_fn("builtin:list_files", description, move |context, Folder { path }| {
+    let tool = tool_fn("builtin:list_files", description, move |context, ListFilesArguments { path }| {
         let files = files.clone();
         async move {
             let listing = workspace(&files, &context)?.list(&path, MAX_ENTRIES).map_err(failed)?;
@@ -39,7 +39,7 @@ pub(super) fn tool(files: Files) -> Result<Arc<dyn Tool>, IdError> {
     Ok(Arc::new(tool.with(|spec| {
         reads(spec)
             .title("List Files")
-            .when_to_use("it is not known which files there are")
+            .when_to_use("the names of files are not known")
             .usage_example("which files are in the workspace?")
     })))
 }

@@ -1,4 +1,4 @@
-//! The file tools: variants of reading and writing, and listing, over the workspace of the calling project.
+//! The file tools: read, write and list files in the workspace of the calling project.
 
 mod fs_read;
 mod fs_write;
@@ -20,16 +20,15 @@ use toolroom::tool::{
 };
 use toolroom_host::files::{FileError, Projects, Workspace};
 
-use super::graver::Graver;
+use super::effect_by_arguments::EffectByArguments;
 
 /// The families: one switch and one name in rules for all variants.
 const READING: &str = "read_file";
 const WRITING: &str = "write_file";
 
-/// Whose files there are; nobody's where only names of tools are wanted.
+/// The workspaces of projects; `None` if only tool names are needed.
 pub(super) type Files = Option<Arc<Projects>>;
 
-/// Every file tool, by name.
 pub(super) fn all(files: &Files) -> Result<Vec<Arc<dyn Tool>>, IdError> {
     Ok(vec![
         fs_read::tool(files.clone())?,
@@ -40,9 +39,9 @@ pub(super) fn all(files: &Files) -> Result<Vec<Arc<dyn Tool>>, IdError> {
     ])
 }
 
-/// The files of whoever calls.
+/// The workspace of the caller's project.
 pub(super) fn workspace(files: &Files, context: &CallContext) -> Result<Workspace, ToolError> {
-    let unavailable = || ToolError::tool("there are no files here");
+    let unavailable = || ToolError::tool("there is no workspace here");
     Ok(files.as_ref().ok_or_else(unavailable)?.workspace(context.scope().project.as_str()))
 }
 
@@ -55,7 +54,7 @@ fn reads(spec: ToolSpec) -> ToolSpec {
 }
 
 fn writes(spec: ToolSpec) -> ToolSpec {
-    // The same content twice is the same file.
+    // Idempotent: writing the same content again changes nothing.
     spec.effect(Effect::IdempotentWrite)
         .capabilities(&[Capability::Writes])
         .yields(Yields::Stated)
@@ -64,15 +63,15 @@ fn writes(spec: ToolSpec) -> ToolSpec {
         .pool(Pool::Blocking)
 }
 
-/// What a person is told of a start file.
+/// What an approval prompt says about a start file.
 const START_FILE: &str = "runs code for its owner later, as settings of git, shells, editors and agents do";
 
-/// A tool that writes the file at `path`. A person is asked about each start file, and a yes is for that call alone.
+/// A tool that writes the file at `path`. Writing a start file needs approval, each time.
 fn writing<A, R, F>(
     tool: FnTool<A, R, F>,
     files: &Files,
     change: impl FnOnce(ToolSpec) -> ToolSpec,
-) -> Graver<FnTool<A, R, F>>
+) -> EffectByArguments<FnTool<A, R, F>>
 where
     FnTool<A, R, F>: Tool,
 {
@@ -84,17 +83,17 @@ where
         }
     });
     let is_start_file = move |arguments: &Arguments| start_file(&asking, arguments).is_some();
-    Graver::new(tool, is_start_file, |spec| spec.single_answers().risk(Risk::High))
+    EffectByArguments::new(tool, is_start_file, |spec| spec.single_answers().risk(Risk::High))
 }
 
-/// The path of a call, if it names a start file.
+/// The path argument, if it names a start file.
 fn start_file<'a>(files: &Files, arguments: &'a Arguments) -> Option<&'a str> {
     let path = arguments.get("path").and_then(Value::as_str)?;
     let workspace = files.as_ref()?.workspace(LOCAL_PROJECT);
     workspace.names_start_file(path).then_some(path)
 }
 
-/// An error as the model is told. What it may read says nothing about other places; the operator gets the cause.
+/// The error for a model. It reveals nothing about other paths; the operator gets the cause.
 pub(super) fn failed(error: FileError) -> ToolError {
     let kind = match &error {
         FileError::Empty
@@ -112,7 +111,7 @@ pub(super) fn failed(error: FileError) -> ToolError {
         }
         FileError::Root { .. } => {
             let told =
-                ToolError::tool("a folder of the workspace cannot be opened; its owner has to look at that");
+                ToolError::tool("a folder of the workspace cannot be opened; its owner has to check it");
             return told.caused_by(error);
         }
         FileError::GivenUp { .. } => ErrorKind::Cancelled,
@@ -125,12 +124,12 @@ pub(super) fn failed(error: FileError) -> ToolError {
         | FileError::Io { .. } => ErrorKind::Tool,
     };
     let hint = match &error {
-        FileError::NotFound { .. } => Some("`list_files` shows what is there"),
-        FileError::NoFolder { .. } => Some("`write_file` makes the folders above a file"),
+        FileError::NotFound { .. } => Some("`list_files` lists the files"),
+        FileError::NoFolder { .. } => Some("`write_file` creates missing folders"),
         FileError::TooLarge { .. } => Some("`read_file` with `offset` and `limit` reads some lines of it"),
         _ => None,
     };
-    // What the system said is about the path the caller named, and about nothing else.
+    // The system's message is safe to show: it is about the path the caller named.
     let said = match &error {
         FileError::Io { source, .. } => format!(": {}", source.kind()),
         _ => String::new(),

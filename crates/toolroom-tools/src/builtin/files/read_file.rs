@@ -1,4 +1,4 @@
-//! `read_file`: the text of a file, whole or by lines.
+//! `read_file`: returns the text of a file, whole or by lines.
 
 use std::sync::Arc;
 
@@ -9,29 +9,29 @@ use toolroom_host::files::{FileError, Lines, Page, Workspace};
 
 use super::{Files, READING, failed, reads, workspace};
 
-/// Characters of a text a caller gets; the rest can be paged.
+/// Characters of a result; the rest can be read page by page.
 const RESULT_CAP: usize = 50_000;
 
-/// A page leaves room for the note under it, so that it is never shortened again.
+/// A page leaves room for its note, so that it is never shortened again.
 const PAGE_BYTES: usize = RESULT_CAP - 1_000;
 
 #[derive(Deserialize, JsonSchema)]
-struct Part {
+struct ReadFileArguments {
     /// File path, relative to the workspace or absolute
     path: String,
-    /// First line to read, counted from 1; the whole file when left out
+    /// First line to read, counted from 1; default: the whole file
     #[schemars(range(min = 1))]
     offset: Option<u64>,
-    /// How many lines to read
+    /// Maximum number of lines
     #[schemars(range(min = 1))]
     limit: Option<u64>,
 }
 
 pub(super) fn tool(files: Files) -> Result<Arc<dyn Tool>, IdError> {
     let description = "Read a text file. Long files can be read in parts with offset and limit, in lines.";
-    let tool = tool_fn("builtin:read_file", description, move |context, part: Part| {
+    let tool = tool_fn("builtin:read_file", description, move |context, arguments: ReadFileArguments| {
         let files = files.clone();
-        async move { read(&workspace(&files, &context)?, &part) }
+        async move { read(&workspace(&files, &context)?, &arguments) }
     })?;
     Ok(Arc::new(tool.with(|spec| {
         reads(spec)
@@ -43,26 +43,26 @@ pub(super) fn tool(files: Files) -> Result<Arc<dyn Tool>, IdError> {
     })))
 }
 
-fn read(workspace: &Workspace, part: &Part) -> Result<ToolOutput, ToolError> {
+fn read(workspace: &Workspace, arguments: &ReadFileArguments) -> Result<ToolOutput, ToolError> {
     let output = |text: String, stamp| ToolOutput::new(text).about_file(FileTrace::Read(stamp));
-    if part.offset.is_none() && part.limit.is_none() {
-        match workspace.read_stamped(&part.path) {
-            // Then its beginning says how to go on.
+    if arguments.offset.is_none() && arguments.limit.is_none() {
+        match workspace.read_stamped(&arguments.path) {
+            // Returns the beginning instead, with a note on how to continue.
             Err(FileError::TooLarge { .. }) => {}
             whole => return whole.map(|(text, stamp)| output(text, stamp)).map_err(failed),
         }
     }
-    let first = part.offset.unwrap_or(1);
-    let lines = Lines { first, count: part.limit.unwrap_or(u64::MAX), max_bytes: PAGE_BYTES };
-    let page = workspace.read_lines(&part.path, lines).map_err(failed)?;
+    let first = arguments.offset.unwrap_or(1);
+    let lines = Lines { first, count: arguments.limit.unwrap_or(u64::MAX), max_bytes: PAGE_BYTES };
+    let page = workspace.read_lines(&arguments.path, lines).map_err(failed)?;
     if page.text.is_empty() && page.next.is_none() && first > 1 {
-        return Err(ToolError::invalid(format!("`{}` has no line {first}", part.path)));
+        return Err(ToolError::invalid(format!("`{}` has no line {first}", arguments.path)));
     }
     let stamp = page.stamp.clone();
     Ok(output(with_note(page, first), stamp))
 }
 
-/// The page, and under it what is missing.
+/// The page, followed by a note on what is missing.
 fn with_note(page: Page, first: u64) -> String {
     let Some(next) = page.next else { return page.text };
     let Page { mut text, size, is_cut, .. } = page;

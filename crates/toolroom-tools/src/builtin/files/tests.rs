@@ -17,12 +17,12 @@ use toolroom_host::folders::Folders;
 
 use super::*;
 
-struct Room {
+struct FileToolroom {
     room: Toolroom,
     folder: TempDir,
 }
 
-impl Room {
+impl FileToolroom {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let folders = Folders { config: folder.path().join("config"), data: folder.path().join("data") };
@@ -67,9 +67,9 @@ impl Room {
 }
 
 #[tokio::test]
-async fn each_variant_has_the_shape_of_its_seed() {
-    let room = Room::new();
-    assert!(!room.path("").exists(), "nothing is made before it is needed");
+async fn each_variant_has_its_own_result_shape() {
+    let room = FileToolroom::new();
+    assert!(!room.path("").exists(), "the workspace is created on first use");
     let written = room.done("write_file", json!({"path": "a/b.txt", "content": "añ"})).await;
     assert_eq!(written, json!({"success": true, "path": "a/b.txt", "bytes": 3}));
     let written = room.done("fs-write", json!({"path": "c.txt", "content": "x\n"})).await;
@@ -87,8 +87,8 @@ async fn each_variant_has_the_shape_of_its_seed() {
 }
 
 #[tokio::test]
-async fn a_long_text_is_shortened_and_can_be_read_on() {
-    let room = Room::new();
+async fn a_long_text_is_shortened_and_can_be_read_in_parts() {
+    let room = FileToolroom::new();
     let text: String = (1..=20_000).map(|number| format!("line {number}\n")).collect();
     room.put("long.txt", &text);
     let report = room.call_as("local", "read_file", json!({"path": "long.txt"})).await;
@@ -119,8 +119,8 @@ async fn a_long_text_is_shortened_and_can_be_read_on() {
 }
 
 #[tokio::test]
-async fn what_is_too_large_to_be_read_whole_begins_and_says_how_to_go_on() {
-    let room = Room::new();
+async fn a_file_too_large_to_read_whole_is_cut_and_says_how_to_continue() {
+    let room = FileToolroom::new();
     let line = "x".repeat(999) + "\n";
     room.put("large.txt", line.repeat(11_000));
     room.put("one_line.txt", "x".repeat(11_000_000));
@@ -137,8 +137,8 @@ async fn what_is_too_large_to_be_read_whole_begins_and_says_how_to_go_on() {
 }
 
 #[tokio::test]
-async fn errors_have_a_kind_and_tell_the_model_nothing_about_other_places() {
-    let room = Room::new();
+async fn errors_have_a_kind_and_reveal_nothing_about_other_paths() {
+    let room = FileToolroom::new();
     room.put("dir/x", "x");
     room.put(".env", "x");
     room.put("image", b"\x89PNG\r\n\x1a\n\0");
@@ -176,7 +176,7 @@ async fn errors_have_a_kind_and_tell_the_model_nothing_about_other_places() {
 }
 
 #[tokio::test]
-async fn a_workspace_that_cannot_be_opened_is_the_owners_matter() {
+async fn a_workspace_that_cannot_be_opened_is_reported_to_the_operator() {
     let folders = Folders { config: "/c".into(), data: "/d".into() };
     let projects = Projects::new(&folders, "local", Vec::new()).with_workspace("/etc".into());
     let room = Toolroom::builder(Arc::new(MemoryLedger::new())).build();
@@ -192,7 +192,7 @@ async fn a_workspace_that_cannot_be_opened_is_the_owners_matter() {
 
 #[tokio::test]
 async fn projects_do_not_see_each_others_files() {
-    let room = Room::new();
+    let room = FileToolroom::new();
     room.done("write_file", json!({"path": "ours.txt", "content": "ours"})).await;
     let theirs = room.call_as("theirs", "list_files", json!({})).await.for_client();
     assert_eq!(theirs.result, Some(json!([])));
@@ -207,7 +207,7 @@ async fn projects_do_not_see_each_others_files() {
 
 #[tokio::test]
 async fn one_variant_of_each_family_is_offered() {
-    let room = Room::new();
+    let room = FileToolroom::new();
     let catalog = room.room.catalog();
     let offer = catalog.offer(
         &ProjectId::default(),
@@ -221,8 +221,8 @@ async fn one_variant_of_each_family_is_offered() {
 }
 
 #[tokio::test]
-async fn a_long_listing_says_what_is_left_out() {
-    let room = Room::new();
+async fn a_long_listing_says_how_many_entries_are_left_out() {
+    let room = FileToolroom::new();
     for number in 0..10_003 {
         room.put(&format!("many/{number:05}"), "");
     }
@@ -234,9 +234,9 @@ async fn a_long_listing_says_what_is_left_out() {
 }
 
 #[tokio::test]
-async fn a_name_that_cannot_be_asked_for_is_marked() {
+async fn a_name_that_is_not_utf8_is_marked() {
     use std::os::unix::ffi::OsStrExt;
-    let room = Room::new();
+    let room = FileToolroom::new();
     room.put("dir/x", "");
     fs::rename(room.path("dir/x"), room.path("dir").join(std::ffi::OsStr::from_bytes(b"caf\xe9"))).unwrap();
     std::os::unix::fs::symlink("/etc", room.path("dir/out")).unwrap();

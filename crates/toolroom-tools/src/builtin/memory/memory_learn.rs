@@ -1,4 +1,4 @@
-//! `memory_learn`: remembers a lesson, with its kind and where it came from.
+//! `memory_learn`: stores a lesson, with its category and source.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use toolroom::memory::{Category, Remember};
 use toolroom::policy::Provenance;
 use toolroom::tool::{Effect, IdError, Tool, ToolError, ToolOutput, tool_fn};
 
-use super::{Kept, one_line, remember, some_text, writes};
+use super::{MemoryPort, one_line, remember, some_text, writes};
 
 #[derive(Deserialize, JsonSchema)]
-struct Lesson {
-    /// Short descriptive key it is found by, e.g. `deploy_needs_vpn`; a key that exists is replaced
+struct MemoryLearnArguments {
+    /// Short descriptive key, e.g. `deploy_needs_vpn`; an existing key is replaced
     #[schemars(length(min = 1, max = 200))]
     key: String,
     /// What was learned, in a sentence or two
     #[schemars(length(min = 1, max = 4_000))]
     content: String,
-    /// `LEARNING` for what works, `ERROR` for what went wrong and what helps, `PREFERENCE` for what the user likes
+    /// `LEARNING` for what works, `ERROR` for what went wrong and how to fix it, `PREFERENCE` for what the user likes
     #[schemars(length(max = 50))]
     category: String,
     /// Where it came from, e.g. `user correction`
@@ -27,17 +27,17 @@ struct Lesson {
     source: Option<String>,
 }
 
-pub(super) fn tool(kept: Kept) -> Result<Arc<dyn Tool>, IdError> {
-    let description = "Remember a lesson beyond this conversation: what works, what went wrong and what helps, or what \
-        the user prefers";
-    let tool = tool_fn("builtin:memory_learn", description, move |context, lesson: Lesson| {
-        let kept = kept.clone();
+pub(super) fn tool(port: MemoryPort) -> Result<Arc<dyn Tool>, IdError> {
+    let description = "Remember a lesson beyond this conversation: what works, what went wrong and how to fix it, or what the \
+        user prefers";
+    let tool = tool_fn("builtin:memory_learn", description, move |context, lesson: MemoryLearnArguments| {
+        let port = port.clone();
         async move {
             let category = category(&lesson.category)?;
-            let Lesson { key, content, source, .. } = lesson;
+            let MemoryLearnArguments { key, content, source, .. } = lesson;
             let what =
                 Remember { key, content, category: Some(category), source, stored_under: Provenance::NONE };
-            let memory = remember(&kept, &context, what).await?;
+            let memory = remember(&port, &context, what).await?;
             let message = format!("learned under {}", memory.key);
             let result = json!({
                 "success": true, "key": memory.key, "content": memory.content, "category": memory.category,
@@ -51,7 +51,7 @@ pub(super) fn tool(kept: Kept) -> Result<Arc<dyn Tool>, IdError> {
         problems
     });
     Ok(Arc::new(tool.with(|spec| {
-        // The same lesson twice is the same memory.
+        // Idempotent: storing the same lesson again changes nothing.
         writes(spec, Effect::IdempotentWrite)
             .title("Learn")
             .when_to_use("the user corrects an answer or states a preference, or a way of doing things worked or failed")
@@ -61,14 +61,15 @@ pub(super) fn tool(kept: Kept) -> Result<Arc<dyn Tool>, IdError> {
     })))
 }
 
-/// The kind of a lesson. Anything else is a matter for `memory_store`.
+/// Parses the category of a lesson. General facts belong to `memory_store`.
 fn category(name: &str) -> Result<Category, ToolError> {
-    let refused = |told: String, hint: &str| ToolError::invalid(told).with_hint(hint);
+    let refused = |text: String, hint: &str| ToolError::invalid(text).with_hint(hint);
     let kinds = "use LEARNING, ERROR or PREFERENCE";
     match Category::from_name(name.trim()) {
-        Some(Category::General) => {
-            Err(refused(format!("`GENERAL` is no lesson; {kinds}"), "`memory_store` remembers anything else"))
-        }
+        Some(Category::General) => Err(refused(
+            format!("`GENERAL` is not a category of lessons; {kinds}"),
+            "`memory_store` stores anything else",
+        )),
         Some(category) => Ok(category),
         None => Err(refused(format!("there is no category `{name}`"), kinds)),
     }
@@ -79,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lesson_is_of_one_of_three_kinds() {
+    fn a_lesson_has_one_of_three_categories() {
         for (name, expected) in [
             ("LEARNING", Category::Learning),
             ("error", Category::Error),
@@ -89,7 +90,7 @@ mod tests {
         }
         let general = category("general").unwrap_err();
         assert!(general.for_model().contains("LEARNING, ERROR or PREFERENCE"), "{general:?}");
-        assert_eq!(general.hint(), Some("`memory_store` remembers anything else"));
+        assert_eq!(general.hint(), Some("`memory_store` stores anything else"));
         let unknown = category("FACT").unwrap_err();
         assert_eq!(unknown.for_model(), "there is no category `FACT`");
         assert_eq!(unknown.hint(), Some("use LEARNING, ERROR or PREFERENCE"));

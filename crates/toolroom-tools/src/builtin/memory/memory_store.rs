@@ -1,4 +1,4 @@
-//! `memory_store`: remembers something, or replaces what is remembered under a key.
+//! `memory_store`: stores a fact, or replaces the memory under a key.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use toolroom::memory::Remember;
 use toolroom::policy::Provenance;
 use toolroom::tool::{Effect, IdError, Tool, ToolOutput, tool_fn};
 
-use super::{Kept, one_line, remember, some_text, writes};
+use super::{MemoryPort, one_line, remember, some_text, writes};
 
 #[derive(Deserialize, JsonSchema)]
-struct Fact {
-    /// Short descriptive key it is found by, e.g. `user_birthday`; a key that exists is replaced
+struct MemoryStoreArguments {
+    /// Short descriptive key, e.g. `user_birthday`; an existing key is replaced
     #[schemars(length(min = 1, max = 200))]
     key: String,
     /// What to remember, in a sentence or two
@@ -21,28 +21,32 @@ struct Fact {
     content: String,
 }
 
-pub(super) fn tool(kept: Kept) -> Result<Arc<dyn Tool>, IdError> {
-    let description = "Remember something about the user beyond this conversation, or update what is remembered under \
-        a key";
-    let tool = tool_fn("builtin:memory_store", description, move |context, Fact { key, content }| {
-        let kept = kept.clone();
-        async move {
-            // What was learned stays learned: category, count and source are not this tool's to change.
-            let what =
-                Remember { key, content, category: None, source: None, stored_under: Provenance::NONE };
-            let memory = remember(&kept, &context, what).await?;
-            let message = format!("remembered under {}", memory.key);
-            let result = json!({"success": true, "key": memory.key, "content": memory.content});
-            Ok(ToolOutput::new(result).with_message(message))
-        }
-    })?
+pub(super) fn tool(port: MemoryPort) -> Result<Arc<dyn Tool>, IdError> {
+    let description =
+        "Remember something about the user beyond this conversation, or update the memory under a key";
+    let tool = tool_fn(
+        "builtin:memory_store",
+        description,
+        move |context, MemoryStoreArguments { key, content }| {
+            let port = port.clone();
+            async move {
+                // Category, count and source of an existing lesson stay.
+                let what =
+                    Remember { key, content, category: None, source: None, stored_under: Provenance::NONE };
+                let memory = remember(&port, &context, what).await?;
+                let message = format!("remembered under {}", memory.key);
+                let result = json!({"success": true, "key": memory.key, "content": memory.content});
+                Ok(ToolOutput::new(result).with_message(message))
+            }
+        },
+    )?
     .check(|arguments| {
         let mut problems = one_line(arguments, &["key"]);
         problems.extend(some_text(arguments, "content"));
         problems
     });
     Ok(Arc::new(tool.with(|spec| {
-        // The same content twice is the same memory.
+        // Idempotent: storing the same content again changes nothing.
         writes(spec, Effect::IdempotentWrite)
             .title("Remember")
             .when_to_use(

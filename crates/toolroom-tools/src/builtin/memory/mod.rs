@@ -1,7 +1,7 @@
-//! The memory tools: what is remembered of whoever calls, from one conversation to the next.
+//! The memory tools: what is remembered about a user across conversations.
 //!
-//! Whose memories they are comes from the call and never from an argument. What is remembered is shown to models later,
-//! so a text that holds a secret is refused before it is kept.
+//! The user comes from the call, never from an argument. Memories are shown to models later, so a text with a secret is
+//! rejected.
 
 mod memory_forget;
 mod memory_learn;
@@ -24,34 +24,33 @@ use toolroom::tool::{
     Arguments, Capability, Effect, ErrorKind, IdError, Pool, Tool, ToolError, ToolSpec, Yields,
 };
 
-/// The switch of all of them.
+/// The switch of all memory tools.
 const FEATURE: &str = "memory";
 
-/// What one user, or a project itself, may have. A prompt holds a fraction of it; the rest is searched.
+/// Memories per user, or of a project itself. A prompt holds a fraction of them; the rest is searched.
 const MOST_MEMORIES: usize = 1_000;
 
-/// Where memories are kept; nowhere, where only names of tools are wanted.
-pub(super) type Kept = Option<Arc<dyn Memories>>;
+/// The stored memories; `None` if only tool names are needed.
+pub(super) type MemoryPort = Option<Arc<dyn Memories>>;
 
-/// Every memory tool, by name.
-pub(super) fn all(kept: &Kept) -> Result<Vec<Arc<dyn Tool>>, IdError> {
+pub(super) fn all(port: &MemoryPort) -> Result<Vec<Arc<dyn Tool>>, IdError> {
     Ok(vec![
-        memory_forget::tool(kept.clone())?,
-        memory_learn::tool(kept.clone())?,
-        memory_reinforce::tool(kept.clone())?,
-        memory_search::tool(kept.clone())?,
-        memory_store::tool(kept.clone())?,
-        promote_learning::tool(kept.clone())?,
+        memory_forget::tool(port.clone())?,
+        memory_learn::tool(port.clone())?,
+        memory_reinforce::tool(port.clone())?,
+        memory_search::tool(port.clone())?,
+        memory_store::tool(port.clone())?,
+        promote_learning::tool(port.clone())?,
     ])
 }
 
-/// A tool that changes what is remembered, in the order in which a model asks for it. It brings nothing to light that
-/// the caller has not said in the call, but a key that resembles the one it named.
+/// A tool that changes memories; serial, so that calls run in the order a model makes them. It reveals nothing the
+/// caller has not said, except a key that resembles the given one.
 fn writes(spec: ToolSpec, effect: Effect) -> ToolSpec {
     spec.effect(effect).capabilities(&[Capability::Writes]).yields(Yields::Stated).only_with(FEATURE).serial()
 }
 
-/// A tool that brings up what is remembered: it is the user's own, and what was remembered may have been read anywhere.
+/// A tool that reads memories: they are private, and their content may come from untrusted sources.
 fn reads(spec: ToolSpec) -> ToolSpec {
     spec.effect(Effect::Read)
         .capabilities(&[Capability::ReadsPrivate, Capability::ReadsUntrusted])
@@ -60,84 +59,82 @@ fn reads(spec: ToolSpec) -> ToolSpec {
         .pool(Pool::Blocking)
 }
 
-fn memories(kept: &Kept) -> Result<&dyn Memories, ToolError> {
-    kept.as_deref().ok_or_else(|| ToolError::tool("there is no memory here"))
+fn memories(port: &MemoryPort) -> Result<&dyn Memories, ToolError> {
+    port.as_deref().ok_or_else(|| ToolError::tool("memory is not available here"))
 }
 
 fn failed(error: LedgerError) -> ToolError {
-    ToolError::new(ErrorKind::Crashed, "what is remembered could not be reached").caused_by(error)
+    ToolError::new(ErrorKind::Crashed, "the stored memories could not be read or written").caused_by(error)
 }
 
-/// Keys and sources stand in lines of their own wherever memories are listed.
+/// Keys and sources must be one line: memories are listed line by line.
 fn one_line(arguments: &Arguments, names: &[&str]) -> Vec<Problem> {
     let odd = |name: &&&str| {
         let text = arguments.get(**name).and_then(Value::as_str).unwrap_or("x");
         text.trim().is_empty() || text.chars().any(char::is_control)
     };
-    let told =
-        |name: &&str| Problem::new(format!("/{name}"), "must be one line with something to read in it");
-    names.iter().filter(odd).map(told).collect()
+    let problem = |name: &&str| Problem::new(format!("/{name}"), "must be one line and not blank");
+    names.iter().filter(odd).map(problem).collect()
 }
 
-/// A text with something to read in it.
+/// A text that is not blank.
 fn some_text(arguments: &Arguments, name: &str) -> Vec<Problem> {
     let blank = arguments.get(name).and_then(Value::as_str).is_some_and(|text| text.trim().is_empty());
     blank.then(|| Problem::new(format!("/{name}"), "must not be blank")).into_iter().collect()
 }
 
-/// Refuses what holds a secret.
+/// Rejects texts with a secret.
 fn refuse_secrets(context: &CallContext, texts: &[(&str, &str)]) -> Result<(), ToolError> {
     let hidden = |text: &str| matches!(context.without_secrets(text), Cow::Owned(_));
     match texts.iter().find(|(_, text)| hidden(text)) {
         None => Ok(()),
         Some((name, _)) => {
-            let told = format!(
-                "`{name}` holds a secret, and what is remembered is shown to models; nothing was kept"
-            );
-            Err(ToolError::invalid(told).with_hint("leave the secret out, or say what it is for instead"))
+            let text =
+                format!("`{name}` contains a secret, and memories are shown to models; nothing was stored");
+            Err(ToolError::invalid(text).with_hint("leave out the secret, or describe what it is for"))
         }
     }
 }
 
-/// Remembers something for whoever calls.
-async fn remember(kept: &Kept, context: &CallContext, what: Remember) -> Result<Memory, ToolError> {
+/// Stores a memory for the caller.
+async fn remember(port: &MemoryPort, context: &CallContext, what: Remember) -> Result<Memory, ToolError> {
     let what = Remember { stored_under: context.provenance(), ..what };
-    let (memories, scope) = (memories(kept)?, context.scope());
+    let (memories, scope) = (memories(port)?, context.scope());
     let source = what.source.as_deref().unwrap_or_default();
     refuse_secrets(context, &[("key", &what.key), ("content", &what.content), ("source", source)])?;
     if memories.memory(scope, &what.key).await.map_err(failed)?.is_none() {
         let count = memories.memories(scope).await.map_err(failed)?.len();
         if count >= MOST_MEMORIES {
-            let told = format!("{count} things are remembered, and no more than {MOST_MEMORIES} are kept");
-            let hint = "forget something with `memory_forget`, or store under a key that exists";
-            return Err(ToolError::tool(told).with_hint(hint));
+            let text = format!("{count} memories are stored, and the limit is {MOST_MEMORIES}");
+            let hint = "delete one with `memory_forget`, or store under an existing key";
+            return Err(ToolError::tool(text).with_hint(hint));
         }
     }
     memories.remember(scope, what).await.map_err(failed)
 }
 
-/// What to say about a key under which there is nothing, and the key that was probably meant.
-async fn unknown(memories: &dyn Memories, context: &CallContext, key: &str) -> Result<Unknown, ToolError> {
+/// The error for a key without a memory, and the key that was probably meant.
+async fn unknown(memories: &dyn Memories, context: &CallContext, key: &str) -> Result<UnknownKey, ToolError> {
     let known = memories.memories(context.scope()).await.map_err(failed)?;
     let meant = nearest_one(key, known.iter().map(|memory| memory.key.as_str())).map(str::to_owned);
-    Ok(Unknown { told: format!("nothing is remembered under `{key}`"), meant })
+    Ok(UnknownKey { text: format!("nothing is remembered under `{key}`"), meant })
 }
 
-struct Unknown {
-    told: String,
+struct UnknownKey {
+    text: String,
     meant: Option<String>,
 }
 
-impl Unknown {
+impl UnknownKey {
     fn hint(&self) -> String {
         match &self.meant {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None => "`memory_search` finds what is remembered, with its key".to_owned(),
+            None => "`memory_search` finds memories and their keys".to_owned(),
         }
     }
 
     fn into_error(self) -> ToolError {
         let hint = self.hint();
-        ToolError::not_found(self.told).with_hint(hint)
+        ToolError::not_found(self.text).with_hint(hint)
     }
 }

@@ -1,4 +1,4 @@
-//! Which memories a query is about.
+//! Ranks memories by relevance to a query.
 
 use std::cmp::Reverse;
 
@@ -6,40 +6,40 @@ use toolroom::memory::Memory;
 
 use super::super::search::{Folded, fold_case};
 
-/// What a word found in the key counts for one found in the content.
+/// Weight of a word in the key, relative to the content.
 const KEY_WEIGHT: f64 = 2.0;
 
-/// What the query as a whole counts for each of its words.
+/// Weight of the whole query, relative to each of its words.
 const WHOLE_WEIGHT: f64 = 2.0;
 
-/// A word that is only a part of another one counts for little; one that begins it counts for more.
+/// Weight of a match inside a word, and at its beginning, relative to the whole word.
 const INSIDE: f64 = 0.25;
 const BEGINNING: f64 = 0.5;
 
-/// What is searched for.
-pub(super) struct Query {
-    /// As it was written, but for case.
+/// A parsed query.
+pub(super) struct MemoryQuery {
+    /// The whole text, case-folded.
     whole: String,
     words: Vec<String>,
 }
 
-/// How well one memory fits, word by word.
+/// How well one memory matches.
 struct Fit {
-    /// Where the query stands as it is: in the key, in the content.
+    /// Whether the whole query occurs, weighted by key or content.
     whole: f64,
     words: Vec<f64>,
 }
 
-impl Query {
+impl MemoryQuery {
     pub(super) fn new(text: &str) -> Self {
-        let mut words: Vec<String> = Folded::of(text).words().map(str::to_owned).collect();
+        let mut words: Vec<String> = Folded::new(text).words().map(str::to_owned).collect();
         words.sort_unstable();
         words.dedup();
         Self { whole: fold_case(text.trim()), words }
     }
 
-    /// Those that hold the query as it is, or one of its words, best first: a word that few memories hold counts more
-    /// than one that many do. Equals are in the order of their counts, then in the one they came in.
+    /// Memories that contain the query or one of its words, best first. Rare words count more than common ones. Ties are
+    /// ordered by count, then by position.
     pub(super) fn ranked(&self, memories: Vec<Memory>) -> Vec<Memory> {
         let fits: Vec<Fit> = memories.iter().map(|memory| self.fit(memory)).collect();
         let weights: Vec<f64> = (0..self.words.len())
@@ -55,8 +55,8 @@ impl Query {
     }
 
     fn fit(&self, memory: &Memory) -> Fit {
-        let (key, content) = (Side::of(&memory.key), Side::of(&memory.content));
-        let holds = |side: &Side| f64::from(u8::from(side.plain.contains(&self.whole)));
+        let (key, content) = (SearchableText::new(&memory.key), SearchableText::new(&memory.content));
+        let holds = |side: &SearchableText| f64::from(u8::from(side.plain.contains(&self.whole)));
         let word = |word: &String| (KEY_WEIGHT * key.share(word)).max(content.share(word));
         Fit {
             whole: (KEY_WEIGHT * holds(&key)).max(holds(&content)),
@@ -65,18 +65,18 @@ impl Query {
     }
 }
 
-/// One text of a memory, to be compared with many words.
-struct Side {
+/// A text of a memory, prepared for comparison with many words.
+struct SearchableText {
     plain: String,
     folded: Folded,
 }
 
-impl Side {
-    fn of(text: &str) -> Self {
-        Self { plain: fold_case(text), folded: Folded::of(text) }
+impl SearchableText {
+    fn new(text: &str) -> Self {
+        Self { plain: fold_case(text), folded: Folded::new(text) }
     }
 
-    /// How much of a word of the text it is: the whole of one, its beginning, or any other part.
+    /// How much of a word of the text `word` is: all of it, its beginning, or another part.
     fn share(&self, word: &str) -> f64 {
         match self.folded.share_of_word(word) {
             Some(1_000) => 1.0,
@@ -92,10 +92,10 @@ impl Fit {
         self.words.get(word).copied().unwrap_or_default()
     }
 
-    /// A number to order by; `None` if nothing was found.
+    /// A number to sort by; `None` without a match.
     fn score(&self, weights: &[f64]) -> Option<u64> {
         let words: f64 = self.words.iter().zip(weights).map(|(found, weight)| found * weight).sum();
-        // A query of signs alone has no words, and counts as one.
+        // A query of punctuation has no words, and counts as one.
         let all: f64 = weights.iter().sum::<f64>().max(1.0);
         let score = words + WHOLE_WEIGHT * self.whole * all;
         #[expect(
@@ -107,7 +107,7 @@ impl Fit {
     }
 }
 
-/// What a word counts that `holders` of `all` memories hold.
+/// Weight of a word that `holders` of `all` memories contain.
 fn rarity(holders: usize, all: usize) -> f64 {
     let count = |number: usize| f64::from(u32::try_from(number).unwrap_or(u32::MAX));
     (1.0 + count(all) / count(holders.max(1))).ln()

@@ -32,7 +32,7 @@ fn some() -> Vec<Memory> {
 }
 
 fn found(query: &str) -> Vec<String> {
-    Query::new(query).ranked(some()).into_iter().map(|memory| memory.key).collect()
+    MemoryQuery::new(query).ranked(some()).into_iter().map(|memory| memory.key).collect()
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn rare_words_count_more_than_common_ones() {
 fn keys_count_more_than_contents_and_equals_go_by_their_counts() {
     let memories = vec![memory("a", "tea", 1), memory("b", "tea", 7), memory("tea", "a drink", 1)];
     let keys = |query: &str| -> Vec<String> {
-        Query::new(query).ranked(memories.clone()).into_iter().map(|memory| memory.key).collect()
+        MemoryQuery::new(query).ranked(memories.clone()).into_iter().map(|memory| memory.key).collect()
     };
     assert_eq!(keys("tea"), ["tea", "b", "a"]);
 }
@@ -78,7 +78,7 @@ proptest! {
         prop_assume!(!query.trim().is_empty());
         let mut memories: Vec<Memory> = others.iter().map(|other| memory("other", other, 1)).collect();
         memories.push(memory("it", &content, 1));
-        let found = Query::new(&query.to_uppercase()).ranked(memories.clone());
+        let found = MemoryQuery::new(&query.to_uppercase()).ranked(memories.clone());
         let folds_alike = fold_case(&content).contains(&fold_case(query.to_uppercase().trim()));
         prop_assert!(!folds_alike || found.iter().any(|memory| memory.key == "it"));
         prop_assert!(found.len() <= memories.len());

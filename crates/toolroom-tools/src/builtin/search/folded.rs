@@ -1,9 +1,9 @@
-//! Text in the form in which it is compared.
+//! Text normalized for comparison.
 
 use std::iter;
 
-/// Lower case, without separators: `get-local-time`, `get_local_time` and `GetLocalTime` are all `getlocaltime`.
-/// Where words start is remembered beside it.
+/// Lower case, without separators: `get-local-time`, `get_local_time` and `GetLocalTime` all become `getlocaltime`. Word
+/// starts are recorded.
 #[derive(Debug, Default)]
 pub(in crate::builtin) struct Folded {
     text: String,
@@ -12,13 +12,13 @@ pub(in crate::builtin) struct Folded {
 }
 
 impl Folded {
-    pub(in crate::builtin) fn of(text: &str) -> Self {
+    pub(in crate::builtin) fn new(text: &str) -> Self {
         let mut folded = Self::default();
         folded.add(text);
         folded
     }
 
-    /// Replaces the content. One buffer serves many texts.
+    /// Replaces the content, reusing the buffer.
     pub(super) fn set(&mut self, text: &str) -> &Self {
         self.clear();
         self.add(text);
@@ -30,7 +30,7 @@ impl Folded {
         self.starts.clear();
     }
 
-    /// Appends the words of a text. A word also starts at a capital inside a name: `URLFetch` has two.
+    /// Appends the words of a text. A capital inside a name also starts a word: `URLFetch` has two.
     pub(super) fn add(&mut self, text: &str) {
         self.text.reserve(text.len());
         let mut previous = None;
@@ -64,7 +64,7 @@ impl Folded {
         self.starts.binary_search(&at).is_ok()
     }
 
-    /// Where each word starts and ends.
+    /// Start and end of each word.
     fn spans(&self) -> impl Iterator<Item = (usize, usize)> {
         let ends = self.starts.iter().skip(1).copied().chain(iter::once(self.text.len()));
         self.starts.iter().copied().zip(ends)
@@ -74,13 +74,13 @@ impl Folded {
         self.spans().filter_map(|(start, end)| self.text.get(start..end))
     }
 
-    /// Whether `wanted` begins a word; it may run on into the next one.
+    /// Whether `wanted` is found at a word start; it may extend into the next word.
     pub(super) fn has_start(&self, wanted: &str) -> bool {
         self.starts.iter().any(|start| self.starts_at(*start, wanted))
     }
 
-    /// How much of a word that begins with `wanted` it is, per mille; 1,000 for the whole word. A word beyond ASCII
-    /// may stand anywhere, since not every script puts spaces between words.
+    /// How much of a word `wanted` covers from its start, per mille; 1,000 for the whole word. A word beyond ASCII may
+    /// start anywhere, since not every script puts spaces between words.
     pub(in crate::builtin) fn share_of_word(&self, wanted: &str) -> Option<usize> {
         let found = self.spans().filter(|(start, _)| self.starts_at(*start, wanted));
         let shares = found.map(|(start, end)| per_mille(wanted.len(), end.saturating_sub(start)));
@@ -93,13 +93,12 @@ impl Folded {
     }
 }
 
-/// `part` of `whole`, at most 1,000.
 pub(super) fn per_mille(part: usize, whole: usize) -> usize {
     part.saturating_mul(1_000).checked_div(whole).map_or(0, |share| share.min(1_000))
 }
 
-/// Whether a character counts. Emoji and combining marks do; ASCII signs, spaces and the punctuation of other scripts
-/// only separate.
+/// Whether a character is part of a word. Emoji and combining marks are; ASCII signs, spaces and the punctuation of other
+/// scripts separate words.
 fn is_letter(character: char) -> bool {
     if character.is_ascii() {
         return character.is_ascii_alphanumeric();
@@ -114,7 +113,7 @@ fn is_capital(character: char) -> bool {
     if character.is_ascii() { character.is_ascii_uppercase() } else { character.is_uppercase() }
 }
 
-/// A text in which case does not count, with everything else as it is.
+/// Folds case and keeps everything else.
 pub(in crate::builtin) fn fold_case(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     text.chars().for_each(|character| push_folded(&mut folded, character));
@@ -125,7 +124,7 @@ fn push_folded(text: &mut String, character: char) {
     if character.is_ascii() {
         text.push(character.to_ascii_lowercase());
     } else {
-        // Twice lower, once upper: `ß` and `ẞ` both become `ss`, `σ` and `ς` the same sigma.
+        // Lower, upper, lower: `ß` and `ẞ` both become `ss`, `σ` and `ς` the same sigma.
         let upper = character.to_lowercase().flat_map(char::to_uppercase);
         text.extend(upper.flat_map(char::to_lowercase));
     }
@@ -136,9 +135,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn case_and_separators_do_not_count_and_words_are_known() {
+    fn case_and_separators_are_ignored_and_word_starts_recorded() {
         let check = |text: &str, expected: &str| {
-            let folded = Folded::of(text);
+            let folded = Folded::new(text);
             let mut shown = String::new();
             for (at, character) in folded.text().char_indices() {
                 if folded.is_word_start(at) {
@@ -161,8 +160,8 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_found_where_it_starts() {
-        let text = Folded::of("Sometimes the timeout is 天气查询");
+    fn a_word_is_found_at_its_start() {
+        let text = Folded::new("Sometimes the timeout is 天气查询");
         assert_eq!(text.share_of_word("time"), Some(571), "of `timeout`, not of `sometimes`");
         assert_eq!(text.share_of_word("the"), Some(1_000));
         assert_eq!(text.share_of_word("out"), None);

@@ -1,4 +1,4 @@
-//! How much something is used, with old uses fading.
+//! Frequency of use, decaying over time.
 
 use std::cmp::Ordering;
 use std::time::Duration;
@@ -8,18 +8,18 @@ const DECAY_PER_DAY: f64 = 0.1;
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
-/// Frequency and recency in one number: `uses · e^(−0.1 · days since the last use)`. Zero when never used; never
-/// negative, always finite.
+/// Frequency and recency in one number: `uses · e^(−0.1 · days since the last use)`. Zero without uses, never negative,
+/// always finite.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Frecency(f64);
 
 impl Frecency {
-    /// Of something nobody has used.
+    /// Never used.
     pub const NEVER: Self = Self(0.0);
 
-    /// Of something used so often, the last time so long ago.
+    /// For a number of uses and the time since the last one.
     #[must_use]
-    pub fn of(uses: u64, unused_for: Duration) -> Self {
+    pub fn new(uses: u64, unused_for: Duration) -> Self {
         Self(uses as f64 * (-DECAY_PER_DAY * unused_for.as_secs_f64() / SECONDS_PER_DAY).exp())
     }
 
@@ -52,7 +52,7 @@ mod tests {
     fn uses_count_and_fade() {
         let days = |days: u64| Duration::from_secs(days * 86_400);
         let check = |uses, unused_for, expected: f64| {
-            let value = Frecency::of(uses, unused_for).value();
+            let value = Frecency::new(uses, unused_for).value();
             assert!((value - expected).abs() < 0.001, "{uses} uses, {unused_for:?} ago: {value}");
         };
         check(0, days(0), 0.0);
@@ -60,7 +60,7 @@ mod tests {
         check(10, days(10), 3.679);
         check(1, days(1), 0.905);
         check(5, Duration::MAX, 0.0);
-        assert!(Frecency::of(u64::MAX, days(0)).value().is_finite());
-        assert!(Frecency::of(2, days(7)) < Frecency::of(1, days(0)), "a week halves");
+        assert!(Frecency::new(u64::MAX, days(0)).value().is_finite());
+        assert!(Frecency::new(2, days(7)) < Frecency::new(1, days(0)), "a week halves");
     }
 }

@@ -1,34 +1,34 @@
-//! Names that are typed in fragments: `clc` for `calculator`, `glt` for `get_local_time`.
+//! Matches abbreviated names: `clc` for `calculator`, `glt` for `get_local_time`.
 
 use super::folded::{Folded, per_mille};
 
-/// What a letter is worth by where it is found.
+/// Points of a letter by its position.
 const AT_WORD_START: usize = 4;
 const BEHIND_THE_LAST: usize = 3;
 const LOOSE: usize = 1;
 
-/// How well the letters of `wanted` are found in `name`, in their order, per mille. `None` if one of them is missing.
+/// How well the letters of `wanted` match `name` in order, per mille. `None` if one is missing.
 ///
-/// Two letters or more in one piece always count. Scattered ones do if fewer than half are loose, that is neither at
-/// the start of a word nor behind the letter before: in a long name nearly any letters are found in that way.
+/// Two or more adjacent letters always match. Scattered letters match if fewer than half are loose, that is neither at a
+/// word start nor behind the previous letter: in a long name nearly any letters can be found loosely.
 ///
-/// Takes time in proportion to the name. So not every way to lay the letters is tried, but three: in one piece, as
-/// early as possible, and as late as possible before the end of the early one.
+/// Runs in time linear in the name. So it tries three placements, not all: in one piece, as early as possible, and as
+/// late as possible before the end of the early one.
 pub(super) fn fuzzy(wanted: &str, name: &Folded) -> Option<usize> {
     let text = name.text();
     if let Some(at) = text.find(wanted) {
-        let piece = Laid::of(name, wanted.char_indices().map(|(offset, letter)| (at + offset, letter)));
+        let piece = Letters::new(name, wanted.char_indices().map(|(offset, letter)| (at + offset, letter)));
         return (piece.letters > 1).then(|| piece.worth());
     }
     let early = lay(wanted.chars(), text.char_indices())?;
     let end = early.last().map(|(at, letter)| at + letter.len_utf8())?;
     let mut late = lay(wanted.chars().rev(), text.get(..end)?.char_indices().rev())?;
     late.reverse();
-    let ways = [early, late].map(|laid| Laid::of(name, laid.into_iter()));
-    ways.iter().filter(|laid| laid.loose * 2 < laid.letters).map(Laid::worth).max()
+    let ways = [early, late].map(|laid| Letters::new(name, laid.into_iter()));
+    ways.iter().filter(|laid| laid.loose * 2 < laid.letters).map(Letters::worth).max()
 }
 
-/// Finds each letter behind the one before.
+/// Places each letter behind the previous one.
 fn lay(
     wanted: impl Iterator<Item = char>,
     mut text: impl Iterator<Item = (usize, char)>,
@@ -36,16 +36,16 @@ fn lay(
     wanted.map(|letter| text.find(|(_, candidate)| *candidate == letter)).collect()
 }
 
-/// Letters at their places in a name.
+/// Letters placed in a name.
 #[derive(Default)]
-struct Laid {
+struct Letters {
     letters: usize,
     loose: usize,
     points: usize,
 }
 
-impl Laid {
-    fn of(name: &Folded, letters: impl Iterator<Item = (usize, char)>) -> Self {
+impl Letters {
+    fn new(name: &Folded, letters: impl Iterator<Item = (usize, char)>) -> Self {
         let (mut laid, mut behind_the_last) = (Self::default(), None);
         for (at, letter) in letters {
             laid.points += if name.is_word_start(at) {
@@ -75,9 +75,9 @@ mod tests {
     use crate::scale::cases;
 
     #[test]
-    fn fragments_find_names_and_chance_does_not() {
+    fn abbreviations_match_and_random_letters_do_not() {
         let check = |wanted: &str, name: &str, expected: Option<usize>| {
-            assert_eq!(fuzzy(wanted, &Folded::of(name)), expected, "{wanted} in {name}");
+            assert_eq!(fuzzy(wanted, &Folded::new(name)), expected, "{wanted} in {name}");
         };
         check("glt", "get_local_time", Some(1_000));
         check("mail", "send_email", Some(625));
@@ -98,7 +98,7 @@ mod tests {
 
         #[test]
         fn only_letters_in_their_order_are_found(wanted in "\\PC{1,6}", name in "\\PC{0,30}") {
-            let (wanted, name) = (Folded::of(&wanted), Folded::of(&name));
+            let (wanted, name) = (Folded::new(&wanted), Folded::new(&name));
             if let Some(worth) = fuzzy(wanted.text(), &name) {
                 prop_assert!(worth <= 1_000);
                 let mut rest = name.text().chars();
@@ -110,8 +110,8 @@ mod tests {
         fn a_piece_of_two_letters_or_more_is_found(
             before in "[a-zA-Z_äß漢🦀]{0,9}", piece in "[a-zäß漢🦀]{2,9}", after in "[a-zA-Z_äß漢🦀]{0,9}",
         ) {
-            let name = Folded::of(&format!("{before}{piece}{after}"));
-            prop_assert!(fuzzy(Folded::of(&piece).text(), &name).is_some());
+            let name = Folded::new(&format!("{before}{piece}{after}"));
+            prop_assert!(fuzzy(Folded::new(&piece).text(), &name).is_some());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a caller can find: the tools it may call, and its latest calls.
+//! Collects what a caller can find: the tools it may call, and its latest calls.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -13,22 +13,22 @@ use super::frecency::Frecency;
 use super::one_line::call_line;
 use super::rank::{Candidate, Kind};
 
-/// How many of the latest calls are looked at.
+/// Number of latest calls searched.
 const CALLS: u32 = 200;
 
-/// How much of a call can be found: more than is shown of it.
+/// Searchable characters of a call; fewer are shown.
 const CALL_CHARS: usize = 500;
 
-/// Where a search looks.
+/// The sources of a search.
 pub(super) struct Sources {
-    /// Weak, because the catalog holds the tool that holds this.
+    /// Weak, because the catalog owns the search tool.
     pub(super) catalog: Weak<Catalog>,
     pub(super) journal: Arc<dyn Journal>,
     pub(super) switchboard: Arc<dyn Switchboard>,
 }
 
-/// Everything a caller can find, as of now.
-pub(super) struct Gathered {
+/// Everything a caller can find.
+pub(super) struct Searchable {
     tools: Vec<(Arc<Entry>, Frecency)>,
     calls: Vec<PastCall>,
 }
@@ -41,18 +41,18 @@ struct PastCall {
 }
 
 impl Sources {
-    /// Gathers what the caller of `context` may see. Calls of `searcher` itself are left out and are no use of it: an
-    /// earlier search for the same words would be the best match for each search, and to look is not to use.
+    /// Collects what the caller of `context` may see. Leaves out calls of `searcher`: an earlier search for the same words
+    /// would always match best, and searching is not use.
     pub(super) async fn gather(
         &self,
         context: &CallContext,
         searcher: &ToolId,
-    ) -> Result<Gathered, ToolError> {
+    ) -> Result<Searchable, ToolError> {
         let scope = context.scope();
         let catalog = self
             .catalog
             .upgrade()
-            .ok_or_else(|| ToolError::new(ErrorKind::Crashed, "the catalog has been taken down"))?;
+            .ok_or_else(|| ToolError::new(ErrorKind::Crashed, "the catalog has been dropped"))?;
         let standing = self.switchboard.standing(&scope.project).await.map_err(unreadable)?;
         let usage = self.journal.usage(scope).await.map_err(unreadable)?;
         let latest = CallFilter { limit: Some(CALLS), ..CallFilter::default() };
@@ -68,31 +68,31 @@ impl Sources {
         let with_frecency = |entry: Arc<Entry>| {
             let used = usage.get(entry.spec().id.as_str());
             let frecency =
-                used.map_or(Frecency::NEVER, |used| Frecency::of(used.calls, now.since(used.last_at)));
+                used.map_or(Frecency::NEVER, |used| Frecency::new(used.calls, now.since(used.last_at)));
             (entry, frecency)
         };
         let calls = calls.iter().filter(|call| *call.tool != *searcher.as_str());
-        Ok(Gathered {
+        Ok(Searchable {
             tools: tools.into_iter().map(with_frecency).collect(),
-            calls: calls.map(|call| PastCall::of(call, now)).collect(),
+            calls: calls.map(|call| PastCall::new(call, now)).collect(),
         })
     }
 }
 
 fn unreadable(error: LedgerError) -> ToolError {
-    ToolError::new(ErrorKind::Crashed, "what has been called and switched could not be read").caused_by(error)
+    ToolError::new(ErrorKind::Crashed, "past calls and switches could not be read").caused_by(error)
 }
 
 impl PastCall {
-    fn of(call: &CallRecord, now: Timestamp) -> Self {
-        // A tool that does not exist was called by a name without a source.
+    fn new(call: &CallRecord, now: Timestamp) -> Self {
+        // Calls of unknown tools have no source.
         let source = ToolId::parse(&call.tool).map_or_else(|_| String::new(), |id| source_of(&id).to_owned());
         Self {
             id: call.id.to_string(),
             source,
             line: call_line(&call.tool, &call.arguments, CALL_CHARS),
-            // It was used once: when it was made.
-            frecency: Frecency::of(1, now.since(call.asked_at)),
+            // Used once, when it was made.
+            frecency: Frecency::new(1, now.since(call.asked_at)),
         }
     }
 }
@@ -102,7 +102,7 @@ fn source_of(id: &ToolId) -> &str {
     id.as_str().strip_suffix(id.bare()).unwrap_or_default().trim_end_matches(':')
 }
 
-impl Gathered {
+impl Searchable {
     pub(super) fn candidates(&self) -> impl Iterator<Item = Candidate<'_>> {
         let tools = self.tools.iter().map(|(entry, frecency)| tool(entry, *frecency));
         tools.chain(self.calls.iter().map(call))

@@ -1,8 +1,8 @@
-//! `search`: finds tools and past calls, what is used often and lately first.
+//! `search`: finds tools and past calls; often and recently used ones come first.
 //!
-//! The ranking is one pure function, [`rank`]: every surface that lists things by relevance uses it, so that a model
-//! and a person find the same things in the same order. It knows nothing of catalogs and journals. What there is to
-//! find is gathered anew for each search, in the scope of its caller; there is no index that could be stale.
+//! The ranking is one pure function, [`rank`], shared by all surfaces that list by relevance, so that models and people
+//! get the same order. It does not depend on catalog or journal. Each search collects its candidates anew in the scope
+//! of the caller; there is no index that could be stale.
 
 mod folded;
 mod frecency;

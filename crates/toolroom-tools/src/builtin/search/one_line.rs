@@ -1,10 +1,9 @@
-//! Names and past calls as one short line.
+//! Shortens names and past calls to one line.
 
 use std::fmt::{self, Write};
 
 use serde_json::Value;
 
-/// A text in one line of at most `chars` characters.
 pub(super) fn one_line(text: &str, chars: usize) -> String {
     Line::write(chars, |line| line.write_str(text))
 }
@@ -18,7 +17,7 @@ pub(super) fn call_line(tool: &str, arguments: &Value, chars: usize) -> String {
                 write!(line, " {name}=")?;
                 write_value(line, value)
             }),
-            // Text that is no JSON object was kept as it came.
+            // Arguments that are not a JSON object are shown as text.
             other => {
                 line.write_char(' ')?;
                 write_value(line, other)
@@ -34,11 +33,11 @@ fn write_value(line: &mut Line, value: &Value) -> fmt::Result {
     }
 }
 
-/// Takes text until it is full, so that a long argument is not written out only to be thrown away.
+/// A writer that stops when full, so that a long argument is not formatted in full.
 struct Line {
     text: String,
     room: usize,
-    /// White space that counts only if something follows.
+    /// Pending white space, written before the next character.
     blank: bool,
 }
 
@@ -82,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_is_its_tool_and_its_arguments() {
+    fn a_call_is_shown_as_tool_and_arguments() {
         let check = |arguments: Value, chars: usize, expected: &str| {
             assert_eq!(call_line("app:note", &arguments, chars), expected);
         };

@@ -1,11 +1,11 @@
-//! What is searched for.
+//! The parsed search query.
 
 use super::folded::Folded;
 
-/// A search text, taken apart once.
+/// A parsed search text.
 ///
-/// `@source rest` searches for `rest` among what that source brought: `@builtin time`, `@github issue`,
-/// `@mcp:github`. What is left without a single letter lists everything there is.
+/// `@source rest` restricts the search to one source: `@builtin time`, `@github issue`, `@mcp:github`. A query without
+/// letters matches everything.
 #[derive(Debug)]
 pub struct Query {
     /// The source, folded.
@@ -17,7 +17,7 @@ pub struct Query {
 }
 
 impl Query {
-    /// Takes a text apart. Any text is a query.
+    /// Parses a text. Every text is a valid query.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let text = text.trim();
@@ -28,15 +28,15 @@ impl Query {
             }
             None => (None, text),
         };
-        // In lower case, because capitals separate nothing here: `iOS` is searched for as one word.
-        let rest = Folded::of(&rest.to_lowercase());
+        // Lower case first, because capitals do not separate words here: `iOS` is one word.
+        let rest = Folded::new(&rest.to_lowercase());
         let mut words: Vec<String> = rest.words().map(str::to_owned).collect();
         words.sort_unstable();
         words.dedup();
         Self { source, whole: rest.text().to_owned(), words }
     }
 
-    /// Whether nothing is searched for, so that everything is found.
+    /// Whether the query matches everything.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.whole.is_empty()
@@ -50,7 +50,7 @@ impl Query {
         &self.words
     }
 
-    /// Whether something of this source is searched for at all. A source of several parts goes by each of them.
+    /// Whether the query's source, if any, is `source` or one of its parts.
     pub(super) fn admits(&self, source: &str) -> bool {
         let Some(wanted) = &self.source else { return true };
         folded(source) == *wanted || source.split(':').any(|part| folded(part) == *wanted)
@@ -58,7 +58,7 @@ impl Query {
 }
 
 fn folded(text: &str) -> String {
-    Folded::of(text).text().to_owned()
+    Folded::new(text).text().to_owned()
 }
 
 #[cfg(test)]
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_query_is_words_and_perhaps_a_source() {
+    fn a_query_has_words_and_optionally_a_source() {
         let check = |text: &str, source: Option<&str>, whole: &str, words: &[&str]| {
             let query = Query::parse(text);
             assert_eq!((query.source.as_deref(), query.whole()), (source, whole), "{text}");
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_of_several_parts_goes_by_each_of_them() {
+    fn a_source_matches_by_each_of_its_parts() {
         let check = |text: &str, source: &str, expected: bool| {
             assert_eq!(Query::parse(text).admits(source), expected, "{text} of {source}");
         };

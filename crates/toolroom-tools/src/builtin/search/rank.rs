@@ -1,4 +1,4 @@
-//! The ranking: what is found, and in which order.
+//! The ranking of search results.
 
 use std::cmp::{Ordering, Reverse};
 
@@ -10,50 +10,50 @@ use super::frecency::Frecency;
 use super::fuzzy::fuzzy;
 use super::query::Query;
 
-/// What kind of thing was found.
+/// The kind of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// A tool that can be called.
+    /// A registered tool.
     Tool,
-    /// A call that was made.
+    /// A past call.
     Call,
 }
 
-/// Something that can be found.
+/// An item that can be found.
 #[derive(Debug, Clone)]
 pub struct Candidate<'a> {
-    /// What it is.
+    /// Tool or call.
     pub kind: Kind,
-    /// Its id; no two candidates share one.
+    /// Its unique id.
     pub id: &'a str,
-    /// Who brought it: what `@source` compares with.
+    /// The source that `@source` matches.
     pub source: &'a str,
-    /// The name that is shown. Nothing is found by it alone, but it decides between equals.
+    /// The name to show. Not searched, but breaks ties.
     pub name: &'a str,
-    /// Short names it goes by, found by fragments as well. A longer text does not belong here, since nearly every
-    /// fragment is somewhere in it.
+    /// Short names, also matched by abbreviations. Long texts do not belong here, because nearly any abbreviation matches
+    /// them.
     pub handles: Vec<&'a str>,
-    /// What is said about it, or what it is about. Found by words.
+    /// Descriptions and tags, matched by words.
     pub texts: Vec<&'a str>,
     /// How much it is used.
     pub frecency: Frecency,
 }
 
-/// How something was found, from the weakest way to the strongest.
+/// How an item matched, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
-    /// Nothing was searched for.
+    /// The query is empty.
     Usage,
-    /// Every word of the query begins a word of its id, handles or texts.
+    /// Every word of the query starts a word of the id, handles or texts.
     Text,
-    /// The letters of the query are in a handle, in their order.
+    /// The letters of the query occur in a handle, in order.
     Fuzzy,
-    /// The query begins a word inside the id or a handle; or each of its words begins one.
+    /// The query starts a word inside the id or a handle; or each of its words does.
     Word,
-    /// The id or a handle begins with the query.
+    /// The id or a handle starts with the query.
     Prefix,
-    /// The id or a handle is the query.
+    /// The id or a handle equals the query.
     Exact,
 }
 
@@ -70,21 +70,21 @@ impl Tier {
     }
 }
 
-/// Something that was found.
+/// A search result.
 #[derive(Debug, Clone)]
 pub struct Ranked<'a> {
-    /// What was found.
+    /// The item.
     pub candidate: Candidate<'a>,
-    /// How.
+    /// How it matched.
     pub tier: Tier,
-    /// How much of the name or word the query covers, per mille.
+    /// Share of the matched name or word that the query covers, per mille.
     closeness: usize,
 }
 
 impl Ranked<'_> {
-    /// One number for both tier and use, from 0 up to 6: its whole part is the tier (5 exact, 4 prefix, 3 word, 2
-    /// fuzzy, 1 text, 0 for an empty query), its fraction `f / (1 + f)` of the frecency `f`, cut to four digits. It
-    /// never rises along a ranking; what has the same number is ordered by closeness and name.
+    /// Tier and use in one number from 0 up to 6: the whole part is the tier (5 exact, 4 prefix, 3 word, 2 fuzzy, 1 text, 0
+    /// for an empty query), the fraction `f / (1 + f)` of the frecency `f`, cut to four digits. Never rises along a
+    /// ranking; ties are ordered by closeness and name.
     #[must_use]
     pub fn score(&self) -> f64 {
         let used = self.candidate.frecency.value();
@@ -92,7 +92,7 @@ impl Ranked<'_> {
         (self.tier.points() * 10_000.0 + fraction) / 10_000.0
     }
 
-    /// Best first. Total, since the id decides in the end.
+    /// Best first. A total order, because ids are unique.
     fn order(&self, other: &Self) -> Ordering {
         let by_merit = |ranked: &Self| Reverse((ranked.tier, ranked.candidate.frecency, ranked.closeness));
         let (left, right) = (&self.candidate, &other.candidate);
@@ -101,10 +101,10 @@ impl Ranked<'_> {
     }
 }
 
-/// What the query finds among the candidates, best first: by [`Tier`], then by [`Frecency`], then by how much of the
-/// name or word was typed, then by name. An empty query finds everything. Case and separators do not count.
+/// Ranks the candidates that match the query, best first: by [`Tier`], [`Frecency`], covered share of the name or word,
+/// then name. An empty query matches everything. Case and separators are ignored.
 ///
-/// The order of the candidates makes no difference.
+/// The order of the candidates does not matter.
 #[must_use]
 pub fn rank<'a>(query: &Query, candidates: impl IntoIterator<Item = Candidate<'a>>) -> Vec<Ranked<'a>> {
     let mut scratch = Folded::default();
@@ -120,7 +120,7 @@ pub fn rank<'a>(query: &Query, candidates: impl IntoIterator<Item = Candidate<'a
     found
 }
 
-/// The best way in which a candidate is found.
+/// The best match of a candidate.
 fn find(query: &Query, candidate: &Candidate<'_>, scratch: &mut Folded) -> Option<(Tier, usize)> {
     if query.is_empty() {
         return Some((Tier::Usage, 0));
@@ -148,7 +148,7 @@ fn in_name(query: &Query, name: &Folded) -> Option<(Tier, usize)> {
     Some((tier, per_mille(wanted.len(), name.text().len())))
 }
 
-/// Words may be spread over names and texts.
+/// The words may occur in different names and texts.
 fn in_texts(query: &Query, candidate: &Candidate<'_>, scratch: &mut Folded) -> Option<(Tier, usize)> {
     scratch.clear();
     for text in [&candidate.id].into_iter().chain(&candidate.handles).chain(&candidate.texts) {

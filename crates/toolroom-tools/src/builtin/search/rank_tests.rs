@@ -37,7 +37,7 @@ impl Thing {
             name: self.handles.last().unwrap(),
             handles: self.handles.iter().map(String::as_str).collect(),
             texts: self.texts.iter().map(String::as_str).collect(),
-            frecency: Frecency::of(self.uses, Duration::from_secs(self.days * 86_400)),
+            frecency: Frecency::new(self.uses, Duration::from_secs(self.days * 86_400)),
         }
     }
 }
@@ -51,7 +51,7 @@ fn things() -> Vec<Thing> {
         Thing::tool("builtin:calculator", "Calculator", &["Evaluate a mathematical expression", "math"])
             .used(1, 20),
         Thing::tool("builtin:get_local_time", "Local Time", &["The current date", "time", "clock"]),
-        Thing::tool("builtin:send_email", "Send Email", &["Write to somebody", "communication"]).used(3, 0),
+        Thing::tool("builtin:send_email", "Send Email", &["Write to friends", "communication"]).used(3, 0),
         Thing::tool("mcp:github:createIssue", "Create Issue", &["Open a ticket", "time"]).used(2, 1),
         Thing::tool("mcp:github:time", "Time", &["When the server was started"]),
         Thing::tool("app:timer", "Egg Timer", &["Rings a bell"]).used(1, 0),

@@ -1,4 +1,4 @@
-//! The tool itself.
+//! The `search` tool.
 
 use std::sync::{Arc, Weak};
 
@@ -22,22 +22,22 @@ const ID: &str = "builtin:search";
 const DESCRIPTION: &str = "Search the available tools and the latest calls by name, keyword or argument, best match \
     first; an empty query lists what is used most. `@builtin time` searches what one source brought.";
 
-/// More is a list to read, not an answer.
+/// Maximum number of results.
 const MAX_RESULTS: usize = 100;
 
-/// A name is to be told from others at a glance.
+/// Maximum length of a shown name.
 const NAME_CHARS: usize = 120;
 
-/// A result is bounded by its own limits and never shortened again: ids have at most 256 characters, and JSON may
-/// write a character of them and of a name as two.
+/// A result has its own limits and is never shortened again. Ids have at most 256 characters, and JSON may escape one
+/// character of an id or name as two.
 const RESULT_CAP: usize = MAX_RESULTS * (2 * (256 + NAME_CHARS) + 100);
 
 #[derive(Deserialize, JsonSchema)]
-struct Wanted {
-    /// What to look for, e.g. `time` or `@builtin time`; empty for what is used most
+struct SearchArguments {
+    /// Search text, e.g. `time` or `@builtin time`; empty for the most used
     #[schemars(length(max = 500))]
     query: String,
-    /// How many results at most
+    /// Maximum number of results
     #[serde(default = "default_limit")]
     #[schemars(range(min = 0, max = 100))]
     limit: u64,
@@ -48,21 +48,21 @@ fn default_limit() -> u64 {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Found {
+struct SearchOutput {
     /// Best match first
-    results: Vec<Hit>,
+    results: Vec<SearchResult>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
-struct Hit {
-    /// Id of the tool or the call
+struct SearchResult {
+    /// Id of the tool or call
     id: String,
-    /// Title of the tool, or tool and arguments of the call
+    /// Title of the tool, or the tool and arguments of the call
     name: String,
     #[serde(rename = "type")]
     kind: Kind,
-    /// Falls along the results: the whole part is how well the name matches (5 exact to 1 mentioned, 0 for an empty
+    /// Never rises along the results: the whole part is how well the name matches (5 exact to 1 mentioned, 0 for an empty
     /// query), the fraction how much it is used
     score: f64,
 }
@@ -72,14 +72,14 @@ pub(in crate::builtin) fn tool(
     journal: Arc<dyn Journal>,
     switchboard: Arc<dyn Switchboard>,
 ) -> Result<Arc<dyn Tool>, IdError> {
-    let mut output = schemars::schema_for!(Found);
-    // The Rust name and the dialect say nothing to a reader.
+    let mut output = schemars::schema_for!(SearchOutput);
+    // The Rust name and the dialect are noise for a model.
     for key in ["title", "$schema"] {
         output.remove(key);
     }
     let sources = Arc::new(Sources { catalog, journal, switchboard });
     let searcher = ToolId::parse(ID)?;
-    let tool = tool_fn(ID, DESCRIPTION, move |context, wanted: Wanted| {
+    let tool = tool_fn(ID, DESCRIPTION, move |context, wanted: SearchArguments| {
         let (sources, searcher) = (Arc::clone(&sources), searcher.clone());
         async move { search(&sources, &searcher, &context, &wanted).await?.into_output() }
     })?;
@@ -89,13 +89,11 @@ pub(in crate::builtin) fn tool(
             .effect(Effect::Read)
             .capabilities(&[Capability::ReadsPrivate])
             .yields(Yields::Stated)
-            .when_to_use(
-                "the right tool is not among those at hand, or an earlier call has to be found again",
-            )
+            .when_to_use("none of the offered tools fits, or an earlier call has to be found again")
             .category("search", &["find", "discover", "tools", "history", "journal"])
             .usage_example("which tool tells the time?")
             .usage_example("what did I calculate yesterday?")
-            // Hundreds of definitions are read.
+            // Searches hundreds of definitions.
             .pool(Pool::Blocking)
             .result_cap(RESULT_CAP)
     })))
@@ -105,16 +103,16 @@ async fn search(
     sources: &Sources,
     searcher: &ToolId,
     context: &CallContext,
-    wanted: &Wanted,
-) -> Result<Found, ToolError> {
+    wanted: &SearchArguments,
+) -> Result<SearchOutput, ToolError> {
     let limit = usize::try_from(wanted.limit).unwrap_or(MAX_RESULTS).min(MAX_RESULTS);
     let gathered = sources.gather(context, searcher).await?;
     let ranked = rank(&Query::parse(&wanted.query), gathered.candidates());
-    Ok(Found { results: ranked.iter().take(limit).map(Hit::of).collect() })
+    Ok(SearchOutput { results: ranked.iter().take(limit).map(SearchResult::from_ranked).collect() })
 }
 
-impl Found {
-    /// The result. Earlier calls may hold what was read; definitions of tools do not.
+impl SearchOutput {
+    /// The result. Past calls may contain private or untrusted data; tool definitions do not.
     fn into_output(self) -> Result<ToolOutput, ToolError> {
         let has_calls = self.results.iter().any(|hit| hit.kind == Kind::Call);
         let value = serde_json::to_value(self).map_err(|error| {
@@ -125,8 +123,8 @@ impl Found {
     }
 }
 
-impl Hit {
-    fn of(ranked: &Ranked<'_>) -> Self {
+impl SearchResult {
+    fn from_ranked(ranked: &Ranked<'_>) -> Self {
         let candidate = &ranked.candidate;
         Self {
             id: candidate.id.to_owned(),

@@ -12,7 +12,7 @@ use toolroom::testing::{ManualClock, MemoryLedger};
 
 use super::*;
 
-struct Room {
+struct SearchToolroom {
     room: Toolroom,
     ledger: Arc<MemoryLedger>,
     clock: Arc<ManualClock>,
@@ -25,7 +25,7 @@ fn echo(id: &str, description: &str, tags: &[&str]) -> Arc<dyn Tool> {
     Arc::new(tool.unwrap().with(|spec| spec.effect(Effect::Pure).category("test", tags)))
 }
 
-impl Room {
+impl SearchToolroom {
     fn new() -> Self {
         let ledger = Arc::new(MemoryLedger::new());
         let clock = Arc::new(ManualClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
@@ -67,7 +67,7 @@ fn us() -> Scope {
 
 #[tokio::test]
 async fn a_tool_is_found_by_name_by_tag_and_by_description() {
-    let room = Room::new();
+    let room = SearchToolroom::new();
     for query in ["book-table", "table", "bktbl", "dinner", "reserve eat", "@app place"] {
         assert_eq!(room.names(&us(), query).await, ["Book Table"], "{query}");
     }
@@ -79,8 +79,8 @@ async fn a_tool_is_found_by_name_by_tag_and_by_description() {
 }
 
 #[tokio::test]
-async fn without_a_query_the_most_used_comes_first() {
-    let room = Room::new();
+async fn an_empty_query_lists_the_most_used_first() {
+    let room = SearchToolroom::new();
     for (tool, times) in [("app:forecast", 3), ("mcp:maps:find-route", 5)] {
         for _ in 0..times {
             room.call(&us(), tool, json!({})).await;
@@ -90,16 +90,16 @@ async fn without_a_query_the_most_used_comes_first() {
     for _ in 0..2 {
         let results = room.results(&us(), json!({"query": "", "limit": 2})).await;
         let ids: Vec<&str> = results.iter().map(|hit| hit["id"].as_str().unwrap()).collect();
-        assert_eq!(ids, ["mcp:maps:find-route", "app:forecast"], "a search is no use");
+        assert_eq!(ids, ["mcp:maps:find-route", "app:forecast"], "a search does not count as use");
     }
     let names = room.names(&us(), "").await;
-    assert_eq!(names.len(), 4 + 8, "all tools and all calls but the searches: {names:?}");
+    assert_eq!(names.len(), 4 + 8, "all tools, and all calls except searches: {names:?}");
     assert_eq!(names[names.len() - 2..], ["Book Table", "Search"], "never used");
 }
 
 #[tokio::test]
 async fn a_call_is_found_by_its_tool_its_arguments_and_its_id() {
-    let room = Room::new();
+    let room = SearchToolroom::new();
     let wanted = json!({"where": "Café\nCentral", "guests": 2, "note": "x".repeat(350) + " window seat"});
     let call = room.call(&us(), "app:book_table", wanted).await.call_id.to_string();
     room.call(&us(), "no_such_tool", json!({"where": "nowhere"})).await;
@@ -115,16 +115,16 @@ async fn a_call_is_found_by_its_tool_its_arguments_and_its_id() {
     let types: Vec<&Value> = tool_first.iter().map(|hit| &hit["type"]).collect();
     assert_eq!(types, ["tool", "call"]);
     for _ in 0..2 {
-        // The second time there is an earlier search for the same word.
+        // The second round follows a search for the same word.
         assert_eq!(room.names(&us(), "nowhere").await, ["no_such_tool where=nowhere"]);
     }
-    assert_eq!(room.names(&us(), "@app nowhere").await, [""; 0], "a name that is no id has no source");
+    assert_eq!(room.names(&us(), "@app nowhere").await, [""; 0], "a call of an unknown tool has no source");
 }
 
 #[tokio::test]
-async fn what_belongs_to_others_is_never_found() {
-    let room = Room::new();
-    let others = [Scope::user("local", "somebody"), Scope::user("theirs", "me"), Scope::project("theirs")];
+async fn data_of_other_users_is_never_found() {
+    let room = SearchToolroom::new();
+    let others = [Scope::user("local", "other"), Scope::user("theirs", "me"), Scope::project("theirs")];
     for other in &others {
         for _ in 0..3 {
             room.call(other, "app:forecast", json!({"city": "secret"})).await;
@@ -136,21 +136,21 @@ async fn what_belongs_to_others_is_never_found() {
     }
     assert_eq!(room.names(&us(), "city").await, ["app:forecast city=Tashkent"]);
     let forecast = room.results(&us(), json!({"query": "forecast"})).await;
-    assert_eq!(forecast[0]["score"], 5.5, "used once by us, whatever others do");
+    assert_eq!(forecast[0]["score"], 5.5, "used once by us; calls of other users do not count");
     assert_eq!(room.names(&others[1], "hidden").await, ["Hidden"]);
 }
 
 #[tokio::test]
-async fn what_cannot_be_called_is_left_out() {
-    let room = Room::new();
+async fn tools_that_cannot_be_called_are_left_out() {
+    let room = SearchToolroom::new();
     room.ledger.set_tool(&us().project, "app:forecast", SwitchState::Off);
     assert_eq!(room.names(&us(), "forecast").await, [""; 0]);
     assert_eq!(room.names(&Scope::project("theirs"), "forecast").await, ["Forecast"]);
 }
 
 #[tokio::test]
-async fn limits_are_held_and_told() {
-    let room = Room::new();
+async fn limits_are_enforced_and_reported() {
+    let room = SearchToolroom::new();
     for number in 0..120 {
         room.call(&us(), "app:forecast", json!({"city": number})).await;
     }
@@ -178,7 +178,7 @@ async fn limits_are_held_and_told() {
 
 #[tokio::test]
 async fn a_full_result_is_not_shortened_and_fits_its_schema() {
-    let room = Room::new();
+    let room = SearchToolroom::new();
     for _ in 0..120 {
         room.call(&us(), &"\"".repeat(256), json!({"city": "\\\"".repeat(200)})).await;
     }

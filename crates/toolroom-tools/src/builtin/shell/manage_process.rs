@@ -1,4 +1,4 @@
-//! `manage_process`: looks after the programs in the background.
+//! `manage_process`: lists, reads and ends programs in the background.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use toolroom::tool::{Arguments, Capability, DEFAULT_RESULT_CAP, Effect, IdError,
 use toolroom_host::background::{BackgroundError, Log, ProgramStatus};
 use toolroom_host::process::{Cause, Limit};
 
-use super::ended::{NO_CODE, code};
-use super::engine::Engine;
-use super::kept_program;
-use super::lasting::Programs;
+use super::conversation_resources::RecordedPrograms;
+use super::program_end::{NO_CODE, exit_code};
+use super::recorded_program;
+use super::runner::CommandRunner;
 use super::{FAMILY, RESULT_CAP, STREAM_CHARS};
 
-/// What is in front of a number to make an id of it.
+/// Turns a number into an id.
 const PREFIX: &str = "bg-";
 
-/// Characters of the errors, from their end.
+/// Characters shown from the end of the standard error.
 const STDERR_CHARS: usize = 2_000;
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
@@ -34,16 +34,16 @@ enum Action {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Manage {
-    /// `list` shows all, `log` what one has printed until now, `kill` ends one with everything it started, `remove` forgets one that has ended
+struct ManageProcessArguments {
+    /// `list` shows all programs, `log` the output of one so far, `kill` ends one with everything it started, `remove` forgets one that has ended
     action: Action,
-    /// Which one, e.g. `bg-1`; for all actions but `list`
+    /// Id of the program, e.g. `bg-1`; for every action except `list`
     session_id: Option<String>,
-    /// `log`: the first line, counted from 0
+    /// `log`: first line, counted from 0
     #[serde(default)]
     #[schemars(range(min = 0))]
     offset: u64,
-    /// `log`: how many lines
+    /// `log`: number of lines
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 10_000))]
     limit: u64,
@@ -54,12 +54,12 @@ fn default_limit() -> u64 {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Item {
+pub(super) struct ProgramEntry {
     pub(super) session_id: String,
     pub(super) command: String,
     pub(super) status: &'static str,
     pub(super) exit_code: i32,
-    /// Only of those that another process started.
+    /// Only for programs that another process started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) started_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,16 +71,17 @@ pub(super) struct Item {
     pub(super) note: Option<&'static str>,
 }
 
-pub(super) fn tool(engine: &Arc<Engine>) -> Result<Arc<dyn Tool>, IdError> {
-    let description = "List the programs that `execute_shell_command` started in the background, read what they \
-                       print, kill them, remove those that have ended";
-    let lasting = Arc::clone(&engine.lasting);
-    let tool = tool_fn("builtin:manage_process", description, move |context, asked: Manage| {
-        let lasting = Arc::clone(&lasting);
-        async move { manage(lasting.programs(), &context, &asked).await }
-    })?;
+pub(super) fn tool(runner: &Arc<CommandRunner>) -> Result<Arc<dyn Tool>, IdError> {
+    let description = "List the programs that `execute_shell_command` started in the background, read their output, \
+                       kill them, or remove those that have ended";
+    let conversation_resources = Arc::clone(&runner.conversation_resources);
+    let tool =
+        tool_fn("builtin:manage_process", description, move |context, asked: ManageProcessArguments| {
+            let conversation_resources = Arc::clone(&conversation_resources);
+            async move { manage(conversation_resources.programs(), &context, &asked).await }
+        })?;
     Ok(Arc::new(tool.check(problems).with(|spec| {
-        // Killing twice is killing once, and only what was started with a yes can be killed.
+        // Idempotent: killing twice is killing once. Only programs that were approved can be killed.
         spec.title("Manage Background Programs")
             .effect(Effect::IdempotentWrite)
             .capabilities(&[Capability::ReadsPrivate, Capability::ReadsUntrusted, Capability::Writes])
@@ -95,10 +96,10 @@ pub(super) fn tool(engine: &Arc<Engine>) -> Result<Arc<dyn Tool>, IdError> {
     })))
 }
 
-/// Whose programs a call can see.
+/// The owner whose programs a call can see.
 pub(super) fn owner(context: &CallContext) -> String {
     let scope = context.scope();
-    // No id holds a line end.
+    // Ids contain no line break.
     format!("{}\n{}", scope.project, scope.user.as_ref().map_or("", |user| user.as_str()))
 }
 
@@ -111,9 +112,9 @@ fn problems(arguments: &Arguments) -> Vec<Problem> {
     let text = |name| arguments.get(name).and_then(Value::as_str);
     match (text("action"), text("session_id")) {
         (Some("list"), _) => Vec::new(),
-        (_, None) => vec![Problem::new("session_id", "is missing; `list` shows which there are")],
+        (_, None) => vec![Problem::new("session_id", "is missing; `list` shows the ids")],
         (_, Some(id)) if number(id).is_none() => {
-            vec![Problem::new("session_id", "is no id; they look like `bg-1`")]
+            vec![Problem::new("session_id", "is not an id; ids look like `bg-1`")]
         }
         _ => Vec::new(),
     }
@@ -124,9 +125,9 @@ fn number(id: &str) -> Option<u64> {
 }
 
 async fn manage(
-    programs: Option<&Programs>,
+    programs: Option<&RecordedPrograms>,
     context: &CallContext,
-    asked: &Manage,
+    asked: &ManageProcessArguments,
 ) -> Result<Value, ToolError> {
     let Some(programs) = programs else {
         return match asked.action {
@@ -139,18 +140,18 @@ async fn manage(
     };
     let owner = owner(context);
     if let Action::List = asked.action {
-        return Ok(listed(&programs.table.list(&owner), &programs.kept(context).await?));
+        return Ok(listed(&programs.table.list(&owner), &programs.recorded(context).await?));
     }
     let wanted = asked.session_id.as_deref().unwrap_or_default();
     let id = number(wanted).unwrap_or_default();
-    match here(programs, context, asked, id).await {
+    match in_this_process(programs, context, asked, id).await {
         Err(error @ BackgroundError::Unknown { .. }) => {
-            let kept = programs.kept(context).await?;
+            let kept = programs.recorded(context).await?;
             match kept
                 .iter()
                 .find(|program| program.number == id && program.state != ProgramState::RunningHere)
             {
-                Some(program) => former(programs, context, asked, program).await,
+                Some(program) => in_other_process(programs, context, asked, program).await,
                 None => Err(failed(&error, wanted)),
             }
         }
@@ -164,11 +165,10 @@ async fn manage(
     }
 }
 
-/// What is asked about a program that this process started.
-async fn here(
-    programs: &Programs,
+async fn in_this_process(
+    programs: &RecordedPrograms,
     context: &CallContext,
-    asked: &Manage,
+    asked: &ManageProcessArguments,
     id: u64,
 ) -> Result<Value, BackgroundError> {
     let (table, owner) = (&programs.table, owner(context));
@@ -192,17 +192,18 @@ async fn here(
     }
 }
 
-/// What is asked about a program that another process started.
-async fn former(
-    programs: &Programs,
+async fn in_other_process(
+    programs: &RecordedPrograms,
     context: &CallContext,
-    asked: &Manage,
+    asked: &ManageProcessArguments,
     program: &BackgroundProgram,
 ) -> Result<Value, ToolError> {
     match asked.action {
-        Action::Log | Action::List => Ok(kept_program::logged(program, asked.offset)),
-        Action::Kill => kept_program::killed(program),
-        Action::Remove if kept_program::is_running(program) => Err(kept_program::out_of_reach(program)),
+        Action::Log | Action::List => Ok(recorded_program::logged(program, asked.offset)),
+        Action::Kill => recorded_program::killed(program),
+        Action::Remove if recorded_program::is_running(program) => {
+            Err(recorded_program::out_of_reach(program))
+        }
         Action::Remove => {
             programs.forget(context, program.number).await?;
             Ok(json!({"success": true, "session_id": session_id(program.number)}))
@@ -214,11 +215,14 @@ fn listed(own: &[ProgramStatus], kept: &[BackgroundProgram]) -> Value {
     let is_own = |number| own.iter().any(|standing| standing.id == number);
     let former =
         kept.iter().filter(|program| program.state != ProgramState::RunningHere && !is_own(program.number));
-    let former = former.map(|program| (kept_program::is_running(program), kept_program::item(program)));
+    let former =
+        former.map(|program| (recorded_program::is_running(program), recorded_program::item(program)));
     let own = own.iter().map(|standing| (standing.end.is_none(), item(standing)));
     let (running, finished): (Vec<_>, Vec<_>) = former.chain(own).partition(|(is_running, _)| *is_running);
     let total = running.len() + finished.len();
-    let items = |list: Vec<(bool, Item)>| list.into_iter().map(|(_, item)| item).collect::<Vec<Item>>();
+    let items = |list: Vec<(bool, ProgramEntry)>| {
+        list.into_iter().map(|(_, item)| item).collect::<Vec<ProgramEntry>>()
+    };
     json!({"running": items(running), "finished": items(finished), "total": total})
 }
 
@@ -237,17 +241,17 @@ fn logged(log: &Log, offset: u64) -> Value {
     })
 }
 
-fn item(standing: &ProgramStatus) -> Item {
+fn item(standing: &ProgramStatus) -> ProgramEntry {
     let (status, exit_code, timed_out) = match standing.end.as_deref() {
         None => ("running", NO_CODE, false),
-        // Something ended the program behind the back of its supervisor.
+        // Another process killed it; the supervisor has no status.
         Some(Err(_)) => ("lost", NO_CODE, false),
         Some(Ok(ended)) => {
             let status = if ended.cause == Cause::Itself { "finished" } else { "killed" };
-            (status, code(ended.status, ended.cause), ended.cause == Cause::Limit(Limit::Wall))
+            (status, exit_code(ended.status, ended.cause), ended.cause == Cause::Limit(Limit::Wall))
         }
     };
-    Item {
+    ProgramEntry {
         session_id: session_id(standing.id),
         command: standing.command.clone(),
         status,
@@ -263,7 +267,7 @@ fn item(standing: &ProgramStatus) -> Item {
 fn failed(error: &BackgroundError, wanted: &str) -> ToolError {
     match error {
         BackgroundError::Unknown { .. } => ToolError::not_found(format!(
-            "there is no `{wanted}` in the background; programs there end with the process that started them"
+            "there is no program `{wanted}` in the background; programs end with the process that started them"
         )),
         BackgroundError::Running { .. } => {
             ToolError::invalid(format!("`{wanted}` still runs")).with_hint("`kill` it first")

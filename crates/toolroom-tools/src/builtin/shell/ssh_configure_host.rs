@@ -1,5 +1,5 @@
-//! `ssh_configure_host`: makes a host known under a name and opens it to the commands of a conversation. Never touches
-//! keys.
+//! `ssh_configure_host`: configures an ssh host under an alias and opens it to the commands of a conversation. Never
+//! touches keys.
 
 use std::sync::Arc;
 
@@ -15,23 +15,23 @@ use toolroom_host::net::{EgressRule, OpenedHost};
 use toolroom_host::ssh::{HostEntry, KnownHost, SshError, SshHome};
 
 use super::FAMILY;
-use super::cell::Way;
-use super::engine::Engine;
+use super::runner::CommandRunner;
+use super::sandbox::HostAccess;
 
 #[derive(Deserialize, JsonSchema)]
-struct Configure {
+struct SshConfigureHostArguments {
     /// Short name for the host, without spaces
     #[schemars(length(min = 1))]
     alias: String,
-    /// Its name or address
+    /// Host name or address
     #[schemars(length(min = 1))]
     hostname: String,
-    /// Who logs in
+    /// User to log in as
     user: Option<String>,
-    /// Port, if it is not 22
+    /// Port, if not 22
     #[schemars(range(min = 1, max = 65_535))]
     port: Option<u16>,
-    /// File of the private key, which has to be there already; a relative name is one beside the configuration
+    /// Private key file, which must exist; a relative name is next to the configuration
     identity_file: Option<String>,
     /// The host's public key as `ssh-keyscan` prints it
     known_host_line: Option<String>,
@@ -44,31 +44,35 @@ struct Configured {
     alias: String,
     config_changed: bool,
     known_hosts_changed: bool,
-    /// Whether the commands of this conversation reach it.
+    /// Whether the commands of this conversation reach the host.
     reachable: bool,
     example: String,
-    /// What has to be known besides.
+    /// What else the caller has to know.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
 }
 
-/// What is asked for, checked.
-struct Wish {
+/// The arguments, checked.
+struct CheckedHost {
     entry: HostEntry,
     key: Option<KnownHost>,
-    place: EgressRule,
+    destination: EgressRule,
 }
 
-pub(super) fn tool(engine: &Arc<Engine>, ssh: Option<Arc<SshHome>>) -> Result<Arc<dyn Tool>, IdError> {
-    let description = "Make an ssh host known under a short name, and open it to the commands of this conversation, so \
-                       that `ssh NAME` works. Call it again when that name is no longer found. Writes no keys";
-    let engine = Arc::clone(engine);
-    let tool = tool_fn("builtin:ssh_configure_host", description, move |context, asked: Configure| {
-        let (engine, ssh) = (Arc::clone(&engine), ssh.clone());
-        async move { configure(&engine, &context, ssh, &asked).await }
-    })?;
+pub(super) fn tool(runner: &Arc<CommandRunner>, ssh: Option<Arc<SshHome>>) -> Result<Arc<dyn Tool>, IdError> {
+    let description = "Configure an ssh host under a short name, and open it to the commands of this conversation, so that \
+                       `ssh NAME` works. Call it again when that name is no longer found. Does not create keys";
+    let runner = Arc::clone(runner);
+    let tool = tool_fn(
+        "builtin:ssh_configure_host",
+        description,
+        move |context, asked: SshConfigureHostArguments| {
+            let (runner, ssh) = (Arc::clone(&runner), ssh.clone());
+            async move { configure(&runner, &context, ssh, &asked).await }
+        },
+    )?;
     Ok(Arc::new(tool.check(problems).judge(judge).with(|spec| {
-        // It decides whom later commands talk to, so a yes is for this host and no other.
+        // The host decides whom later commands talk to, so an approval is for this host only.
         spec.title("Configure SSH Host")
             .single_answers()
             .effect(Effect::IdempotentWrite)
@@ -76,30 +80,30 @@ pub(super) fn tool(engine: &Arc<Engine>, ssh: Option<Arc<SshHome>>) -> Result<Ar
             .risk(Risk::Medium)
             .follows(FAMILY)
             .off_by_default()
-            .when_to_use("commands have to be run on another machine")
+            .when_to_use("commands have to run on another machine")
             .category("shell", &["ssh", "host", "remote", "server", "login"])
             .usage_example("log in to my server at 203.0.113.7")
     })))
 }
 
-impl Configure {
-    fn of(arguments: &Arguments) -> Option<Self> {
+impl SshConfigureHostArguments {
+    fn from_arguments(arguments: &Arguments) -> Option<Self> {
         serde_json::from_value(Value::Object(arguments.clone())).ok()
     }
 
-    /// What is asked for, if ssh cannot take it for anything else, and if anybody may be asked to open it.
-    fn checked(&self) -> Result<Wish, Problem> {
-        let (entry, key) = self.written().map_err(|error| match error {
+    /// Checks that ssh cannot misread the values and that the host may be opened at all.
+    fn checked(&self) -> Result<CheckedHost, Problem> {
+        let (entry, key) = self.ssh_entries().map_err(|error| match error {
             SshError::Refused { field, problem } => Problem::new(field, problem),
             error => Problem::new("alias", error.to_string()),
         })?;
-        let place = EgressRule::for_port(entry.hostname(), entry.port())
+        let destination = EgressRule::for_port(entry.hostname(), entry.port())
             .map_err(|error| Problem::new("hostname", format!("cannot be opened: {error}")))?;
-        Ok(Wish { entry, key, place })
+        Ok(CheckedHost { entry, key, destination })
     }
 
-    /// What ssh is told.
-    fn written(&self) -> Result<(HostEntry, Option<KnownHost>), SshError> {
+    /// The entries for ssh's configuration and known hosts.
+    fn ssh_entries(&self) -> Result<(HostEntry, Option<KnownHost>), SshError> {
         let mut entry = HostEntry::new(&self.alias, &self.hostname)?;
         if let Some(user) = &self.user {
             entry = entry.with_user(user)?;
@@ -116,38 +120,41 @@ impl Configure {
     }
 }
 
-/// What does not even fit the schema has been told.
+/// Arguments that do not fit the schema are reported by the schema check.
 fn problems(arguments: &Arguments) -> Vec<Problem> {
-    Configure::of(arguments).and_then(|asked| asked.checked().err()).into_iter().collect()
+    SshConfigureHostArguments::from_arguments(arguments)
+        .and_then(|asked| asked.checked().err())
+        .into_iter()
+        .collect()
 }
 
-/// A person is asked, whatever else is allowed, and sees where to.
+/// Always asks, and shows the host.
 fn judge(arguments: &Arguments) -> Judgement {
-    let wish = Configure::of(arguments).and_then(|asked| asked.checked().ok());
-    Judgement::Ask(wish.map_or_else(
+    let host = SshConfigureHostArguments::from_arguments(arguments).and_then(|asked| asked.checked().ok());
+    Judgement::Ask(host.map_or_else(
         || "opens a host to commands".to_owned(),
-        |wish| format!("opens `{}` to the commands of this conversation", wish.place),
+        |host| format!("opens `{}` to the commands of this conversation", host.destination),
     ))
 }
 
 async fn configure(
-    engine: &Engine,
+    runner: &CommandRunner,
     context: &CallContext,
     ssh: Option<Arc<SshHome>>,
-    asked: &Configure,
+    asked: &SshConfigureHostArguments,
 ) -> Result<Configured, ToolError> {
     let ssh = ssh.ok_or_else(|| ToolError::tool("there is no ssh configuration here"))?;
-    let Wish { entry, key, place } =
+    let CheckedHost { entry, key, destination } =
         asked.checked().map_err(|error| ToolError::invalid(error.to_string()))?;
-    // First: where it cannot be opened, nothing is written.
-    let way = engine.open(context, place).await?;
+    // First, so that nothing is written if the host cannot be opened.
+    let way = runner.open(context, destination).await?;
     let alias = entry.alias().to_owned();
     let example = match way {
-        // Their home is another one.
-        Way::Everywhere => format!("ssh -F '{}' {alias}", ssh.config().display()),
-        Way::Open(_) | Way::NoConversation | Way::NoNetwork => format!("ssh {alias}"),
+        // Unconfined commands have the user's own home folder.
+        HostAccess::Unconfined => format!("ssh -F '{}' {alias}", ssh.config().display()),
+        HostAccess::Opened(_) | HostAccess::NoConversation | HostAccess::NoNetwork => format!("ssh {alias}"),
     };
-    let workspace = engine.folder(context, None).await?;
+    let workspace = runner.folder(context, None).await?;
     let changed = spawn_blocking(move || ssh.configure(&entry, key.as_ref(), &workspace)).await;
     let failed =
         |error| ToolError::new(ErrorKind::Crashed, "the ssh configuration was not written").caused_by(error);
@@ -162,25 +169,25 @@ async fn configure(
         alias,
         config_changed: changed.config,
         known_hosts_changed: changed.known_hosts,
-        reachable: matches!(way, Way::Open(_) | Way::Everywhere),
+        reachable: matches!(way, HostAccess::Opened(_) | HostAccess::Unconfined),
         example,
         note: note(way),
     })
 }
 
-fn note(way: Way) -> Option<&'static str> {
+fn note(way: HostAccess) -> Option<&'static str> {
     match way {
-        Way::Open(OpenedHost::First) => Some(
-            "the next command gets a new shell, which reaches this host, in the state of the one before; what that one \
-             left running with `&` ends",
+        HostAccess::Opened(OpenedHost::First) => Some(
+            "the next command gets a new shell that reaches this host, in the state of the previous one; programs left \
+             running there with `&` end",
         ),
-        Way::Open(OpenedHost::Another | OpenedHost::Already) | Way::Everywhere => None,
-        Way::NoConversation => Some(
-            "nothing was opened, as this call belongs to no conversation that goes on; use `toolroom chat`, and make the \
-             host known there",
+        HostAccess::Opened(OpenedHost::Another | OpenedHost::Already) | HostAccess::Unconfined => None,
+        HostAccess::NoConversation => Some(
+            "the host was not opened, because this call belongs to no lasting conversation; use `toolroom chat` and configure \
+             the host there",
         ),
-        Way::NoNetwork => Some(
-            "nothing was opened: the sandbox of this machine has no network of its own, for which bubblewrap is needed",
+        HostAccess::NoNetwork => Some(
+            "the host was not opened: the sandbox of this machine has no network of its own; install bubblewrap",
         ),
     }
 }

@@ -1,5 +1,4 @@
-//! What a model is told when there is no response. The client's own words may name addresses inside a network, which
-//! are for the operator.
+//! Network errors as tool errors. The client's own text may name internal addresses, which only the operator sees.
 
 use std::error::Error;
 
@@ -8,9 +7,8 @@ use toolroom_host::net::{DestinationRefusal, NetError, TimeoutKind};
 
 const OPERATOR: &str = "an operator can open it in the configuration";
 
-/// The error of a tool. `asked` is the host that was asked for: about others a redirect has led to only what they are is
-/// told.
-pub(in super::super) fn told(error: NetError, asked: Option<&str>) -> ToolError {
+/// The error for a model. `asked` is the requested host: other hosts, reached by redirects, are described but not named.
+pub(in super::super) fn net_error(error: NetError, asked: Option<&str>) -> ToolError {
     let (kind, text) = match &error {
         NetError::Refused { host, refusal } => {
             let is_asked = asked.is_none_or(|asked| asked == host);
@@ -29,30 +27,30 @@ pub(in super::super) fn told(error: NetError, asked: Option<&str>) -> ToolError 
         NetError::TooLarge { .. } => (ErrorKind::Tool, error.to_string()),
         _ => (ErrorKind::Upstream, error.to_string()),
     };
-    let told = ToolError::new(kind, text);
-    let told = match &error {
+    let tool_error = ToolError::new(kind, text);
+    let tool_error = match &error {
         NetError::Refused { .. } => {
-            told.with_hint("do not try other ways to the same place: all of them are refused")
+            tool_error.with_hint("do not try other ways to reach the same host: all of them are refused")
         }
-        NetError::TooLarge { .. } => told.with_hint(
-            "ask for less, such as one page of a list or another form of the same; repeating does not help",
+        NetError::TooLarge { .. } => tool_error.with_hint(
+            "request less, such as one page of a list or a smaller format; repeating the request does not help",
         ),
-        NetError::OtherHost { .. } => told.with_hint(
-            "ask for that address itself: after private data and untrusted content were read, each host is asked about",
+        NetError::OtherHost { .. } => tool_error.with_hint(
+            "request that address directly: after private data and untrusted content were read, each host needs approval",
         ),
         NetError::TooManyRedirects { .. } | NetError::BadRedirect { .. } => {
-            told.with_hint("ask for the address it should lead to, if that is known; repeating does not help")
+            tool_error.with_hint("request the final address directly, if it is known; repeating does not help")
         }
-        _ => told,
+        _ => tool_error,
     };
-    match unsaid(error) {
-        Some(cause) => told.caused_by(cause),
-        None => told,
+    match operator_cause(error) {
+        Some(cause) => tool_error.caused_by(cause),
+        None => tool_error,
     }
 }
 
-/// What the operator is told besides: where a refused place is, and causes that the text leaves out.
-fn unsaid(error: NetError) -> Option<Box<dyn Error + Send + Sync>> {
+/// The cause for the operator: where a refused host is, and sources the text leaves out.
+fn operator_cause(error: NetError) -> Option<Box<dyn Error + Send + Sync>> {
     match error {
         NetError::Refused { .. } => Some(error.into()),
         NetError::Unresolvable { source, .. } => Some(source.into()),
@@ -90,11 +88,11 @@ mod tests {
 
     use toolroom_host::net::{Client, EgressPolicy};
 
-    use super::super::sending::in_doubt;
+    use super::super::methods::in_doubt;
     use super::*;
 
     #[test]
-    fn a_refusal_says_what_it_is_and_who_can_change_it() {
+    fn a_refusal_names_its_reason_and_the_remedy() {
         let client = Client::new(EgressPolicy::public());
         for (url, kind, words) in [
             (
@@ -113,13 +111,13 @@ mod tests {
             ("http://me:secret@example.org/", ErrorKind::InvalidArguments, "send credentials in a header"),
             ("nonsense", ErrorKind::InvalidArguments, "the URL cannot be used"),
         ] {
-            let error = told(client.judge(url).unwrap_err(), None);
+            let error = net_error(client.judge(url).unwrap_err(), None);
             assert_eq!(error.kind(), kind, "{url}");
             assert!(error.for_model().contains(words), "{url}: {error}");
             assert!(!error.for_model().contains("secret"), "{error}");
             let is_refused = kind == ErrorKind::PermissionDenied;
             assert_eq!(error.for_model().contains("an operator can open it"), is_refused);
-            assert_eq!(error.for_operator().is_some(), is_refused, "{url}: nothing is said twice");
+            assert_eq!(error.for_operator().is_some(), is_refused, "{url}: no duplicate cause");
             assert!(error.hint().is_some());
         }
     }
@@ -133,13 +131,13 @@ mod tests {
         ] {
             let late =
                 NetError::Timeout { host: "example.org".to_owned(), wait, limit: Duration::from_secs(1) };
-            let error = in_doubt(told(late, None));
+            let error = in_doubt(net_error(late, None));
             assert_eq!((error.kind(), error.is_in_doubt()), (kind, is_in_doubt), "{error}");
         }
     }
 
     #[test]
-    fn a_cause_is_told_once() {
+    fn a_cause_is_reported_once() {
         let source = || Arc::new(io::Error::other("because"));
         let host = || "example.org".to_owned();
         for (error, cause) in [
@@ -148,17 +146,17 @@ mod tests {
             (NetError::Unresolvable { host: host(), source: source() }, Some("because")),
             (NetError::Protocol { host: host(), source: source() }, Some("because")),
         ] {
-            let error = told(error, None);
+            let error = net_error(error, None);
             assert_eq!(error.for_operator().as_deref(), cause, "{error}");
             assert_eq!(error.for_model().contains("because"), cause.is_none(), "{error}");
         }
     }
 
     #[test]
-    fn where_a_redirect_leads_is_for_the_operator() {
+    fn the_target_of_a_redirect_is_reported_to_the_operator_only() {
         let client = Client::new(EgressPolicy::public());
         let refused = client.judge("http://10.1.2.3/").unwrap_err();
-        let error = told(refused, Some("example.org"));
+        let error = net_error(refused, Some("example.org"));
         assert_eq!(
             error.for_model(),
             "the place it redirects to is not reached: it is a private address; an operator can open it in the configuration"

@@ -1,4 +1,4 @@
-//! `fetch_url`: a URL's text, also for acting on links such as those in mails.
+//! `fetch_url`: returns the text of a URL, and acts on links such as one-click unsubscribe.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use toolroom::tool::{IdError, Timeout, Tool, ToolError, tool_fn};
 use toolroom_host::net::{Method, Request};
 
 use super::clients::Web;
-use super::error::told;
-use super::exchange::{Arrived, Errand, computed};
+use super::error::net_error;
+use super::exchange::{HttpResponse, ToolRequest, run_blocking};
 use super::media::{self, Media};
-use super::sending::{destination, method, problems, reads_or_sends, sends};
+use super::methods::{destination, method, problems, reads_or_sends, sends};
 use crate::readable::plain;
 
 const ID: &str = "builtin:fetch_url";
@@ -26,7 +26,7 @@ const METHODS: [Method; 3] = [Method::GET, Method::POST, Method::HEAD];
 const LIMIT: Duration = Duration::from_secs(15);
 
 #[derive(Deserialize, JsonSchema)]
-struct Wanted {
+struct FetchUrlArguments {
     /// URL to fetch (http:// or https://)
     url: String,
     /// GET, POST or HEAD
@@ -34,7 +34,7 @@ struct Wanted {
     method: String,
     /// Body of a POST
     body: Option<String>,
-    /// What the body of a POST is
+    /// Content type of the body
     #[serde(default = "form")]
     content_type: String,
 }
@@ -48,8 +48,8 @@ fn form() -> String {
 }
 
 #[derive(Serialize)]
-struct Fetched {
-    /// Whether the status is one of success.
+struct FetchedUrl {
+    /// Whether the status is 2xx.
     success: bool,
     status: u16,
     final_url: String,
@@ -58,47 +58,47 @@ struct Fetched {
 }
 
 pub(super) fn tool(web: Arc<Web>) -> Result<Arc<dyn Tool>, IdError> {
-    let errand = Errand::of(web, ID, LIMIT)?;
-    let tool = tool_fn(ID, DESCRIPTION, move |context, wanted| fetch(errand(context), wanted))?;
+    let new_request = ToolRequest::factory(web, ID, LIMIT)?;
+    let tool = tool_fn(ID, DESCRIPTION, move |context, arguments| fetch(new_request(context), arguments))?;
     let tool = tool.check(|arguments| problems(arguments, &METHODS)).destination(destination).with(|spec| {
         super::reading(spec, false)
             .title("Fetch Link")
             .when_to_use("a link has to be read or acted on, for example to unsubscribe from a mailing list")
             .usage_example("unsubscribe me from this newsletter")
-            // Its own limit ends it before.
+            // The HTTP timeout comes first.
             .timeout(Timeout::After(LIMIT + Duration::from_secs(10)))
     });
     Ok(Arc::new(reads_or_sends(tool)))
 }
 
-async fn fetch(errand: Errand, wanted: Wanted) -> Result<Fetched, ToolError> {
-    let method = method(&wanted.method).unwrap_or(Method::GET);
-    let mut request = Request::new(method, wanted.url);
+async fn fetch(call: ToolRequest, arguments: FetchUrlArguments) -> Result<FetchedUrl, ToolError> {
+    let method = method(&arguments.method).unwrap_or(Method::GET);
+    let mut request = Request::new(method, arguments.url);
     if sends(request.method()) {
-        let body = wanted.body.unwrap_or_default();
+        let body = arguments.body.unwrap_or_default();
         request = request
             .body(body)
-            .header("content-type", &wanted.content_type)
-            .map_err(|error| told(error, None))?;
+            .header("content-type", &arguments.content_type)
+            .map_err(|error| net_error(error, None))?;
     }
-    let arrived = errand.run(request).await?;
-    computed(move || fetched(&arrived)).await
+    let response = call.run(request).await?;
+    run_blocking(move || fetched(&response)).await
 }
 
-fn fetched(arrived: &Arrived) -> Fetched {
-    let media = Media::of(arrived);
+fn fetched(response: &HttpResponse) -> FetchedUrl {
+    let media = Media::detect(response);
     let body = match media {
-        Media::Html => plain(&media::text(arrived, media)).text,
-        Media::Json | Media::Text => media::text(arrived, media),
-        // As the answer to HEAD.
-        Media::Binary if arrived.body.is_empty() => String::new(),
-        Media::Binary => format!("[{}]", media::named(arrived)),
+        Media::Html => plain(&media::text(response, media)).text,
+        Media::Json | Media::Text => media::text(response, media),
+        // As in the response to HEAD.
+        Media::Binary if response.body.is_empty() => String::new(),
+        Media::Binary => format!("[{}]", media::describe(response)),
     };
-    Fetched {
-        success: arrived.status.is_success(),
-        status: arrived.status.as_u16(),
-        final_url: arrived.url.to_string(),
-        content_type: arrived.content_type().unwrap_or_default().to_owned(),
+    FetchedUrl {
+        success: response.status.is_success(),
+        status: response.status.as_u16(),
+        final_url: response.url.to_string(),
+        content_type: response.content_type().unwrap_or_default().to_owned(),
         body,
     }
 }

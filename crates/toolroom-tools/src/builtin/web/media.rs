@@ -1,8 +1,8 @@
-//! What kind of thing a response is.
+//! Classifies a response by content type and body.
 
 use toolroom_host::net::Bytes;
 
-use super::exchange::Arrived;
+use super::exchange::HttpResponse;
 use crate::readable::decode;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,11 +10,11 @@ pub(super) enum Media {
     Html,
     Json,
     Text,
-    /// Nothing that could be read as text.
+    /// Not readable as text.
     Binary,
 }
 
-/// Types that are text although their name does not say so.
+/// Types that are text although their name does not start with `text/`.
 const TEXTS: &[&str] = &[
     "application/ecmascript",
     "application/graphql",
@@ -31,11 +31,11 @@ const TEXTS: &[&str] = &[
 ];
 
 impl Media {
-    /// By what the server says, and by looking where it says nothing of use.
-    pub(super) fn of(arrived: &Arrived) -> Self {
-        let media_type = media_type(arrived.content_type());
+    /// By content type, or by the body if the type is missing or generic.
+    pub(super) fn detect(response: &HttpResponse) -> Self {
+        let media_type = media_type(response.content_type());
         let (kind, subtype) = media_type.split_once('/').unwrap_or((&media_type, ""));
-        let told = match (kind, subtype) {
+        let declared = match (kind, subtype) {
             ("text", "html") | ("application", "xhtml+xml") => Self::Html,
             ("application" | "text", "json") => Self::Json,
             (_, subtype) if subtype.ends_with("+json") => Self::Json,
@@ -43,19 +43,19 @@ impl Media {
             (_, subtype) if subtype.ends_with("+xml") && kind != "image" => Self::Text,
             _ if TEXTS.contains(&media_type.as_str()) => Self::Text,
             ("image" | "audio" | "video" | "font" | "model", _) => Self::Binary,
-            ("" | "application" | "binary", _) => guessed(&arrived.body),
+            ("" | "application" | "binary", _) => guessed(&response.body),
             _ => Self::Binary,
         };
-        // Whatever a server calls it: no text but UTF-16 holds a zero.
-        let is_wide = arrived.body.starts_with(b"\xff\xfe") || arrived.body.starts_with(b"\xfe\xff");
+        // Regardless of the declared type: only UTF-16 text contains zero bytes.
+        let is_wide = response.body.starts_with(b"\xff\xfe") || response.body.starts_with(b"\xfe\xff");
         let says_wide =
-            arrived.content_type().is_some_and(|text| text.to_ascii_lowercase().contains("utf-16"));
-        let is_text = is_wide || says_wide || !arrived.body.contains(&0);
-        if is_text { told } else { Self::Binary }
+            response.content_type().is_some_and(|text| text.to_ascii_lowercase().contains("utf-16"));
+        let is_text = is_wide || says_wide || !response.body.contains(&0);
+        if is_text { declared } else { Self::Binary }
     }
 }
 
-/// Without its parameters, in lower case; empty if there is none.
+/// The media type without parameters, in lower case; empty if missing.
 fn media_type(content_type: Option<&str>) -> String {
     content_type.and_then(|text| text.split(';').next()).unwrap_or_default().trim().to_ascii_lowercase()
 }
@@ -72,14 +72,14 @@ fn guessed(body: &Bytes) -> Media {
     }
 }
 
-/// A body as text, whatever it is.
-pub(super) fn text(arrived: &Arrived, media: Media) -> String {
-    decode(&arrived.body, arrived.content_type(), media == Media::Html)
+/// The body decoded as text.
+pub(super) fn text(response: &HttpResponse, media: Media) -> String {
+    decode(&response.body, response.content_type(), media == Media::Html)
 }
 
 /// `12345 bytes of image/png`.
-pub(super) fn named(arrived: &Arrived) -> String {
-    let media_type = media_type(arrived.content_type());
+pub(super) fn describe(response: &HttpResponse) -> String {
+    let media_type = media_type(response.content_type());
     let named = if media_type.is_empty() { "an unknown type" } else { &media_type };
-    format!("{} bytes of {named}", arrived.body.len())
+    format!("{} bytes of {named}", response.body.len())
 }

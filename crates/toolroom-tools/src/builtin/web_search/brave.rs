@@ -5,26 +5,26 @@ use toolroom::redact::Secret;
 use toolroom::tool::ToolError;
 use toolroom_host::net::{Request, Url};
 
-use super::super::web::{Web, told};
-use super::engine::{Engine, Hit, those_that_fit, unlike_an_engine, upstream};
+use super::super::web::{Web, net_error};
+use super::engine::{SearchEngine, SearchHit, unexpected_response, upstream, valid_results};
 
 pub(super) const URL: &str = "https://api.search.brave.com/res/v1/web/search";
 
 #[derive(Deserialize)]
-struct Answer {
+struct BraveResponse {
     #[serde(rename = "type")]
     kind: Option<String>,
-    web: Option<Found>,
+    web: Option<BraveWeb>,
 }
 
 #[derive(Deserialize)]
-struct Found {
-    #[serde(default, deserialize_with = "those_that_fit")]
-    results: Vec<Entry>,
+struct BraveWeb {
+    #[serde(default, deserialize_with = "valid_results")]
+    results: Vec<BraveResult>,
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct BraveResult {
     #[serde(default)]
     title: String,
     url: String,
@@ -35,25 +35,25 @@ struct Entry {
 }
 
 pub(super) async fn search(
-    engine: &Engine,
+    engine: &SearchEngine,
     web: &Web,
     key: Option<&Secret>,
     query: &str,
     count: usize,
-) -> Result<Vec<Hit>, ToolError> {
+) -> Result<Vec<SearchHit>, ToolError> {
     let count = count.to_string();
     let url = Url::parse_with_params(&engine.url, [("q", query), ("count", &count)])
         .map_err(|error| upstream("its address cannot be used").caused_by(error))?;
     let request =
-        Request::get(url).header("accept", "application/json").map_err(|error| told(error, None))?;
-    let request = Engine::with_key(request, "x-subscription-token", "", key)?;
-    let answer: Answer = engine.answer(web, request).await?;
-    // What found nothing is still an answer to a search.
+        Request::get(url).header("accept", "application/json").map_err(|error| net_error(error, None))?;
+    let request = SearchEngine::with_key(request, "x-subscription-token", "", key)?;
+    let answer: BraveResponse = engine.fetch_json(web, request).await?;
+    // A search without matches has no `web` part.
     if answer.web.is_none() && answer.kind.as_deref() != Some("search") {
-        return Err(unlike_an_engine());
+        return Err(unexpected_response());
     }
     let found = answer.web.map(|found| found.results).unwrap_or_default();
-    let hit = |entry: Entry| Hit {
+    let hit = |entry: BraveResult| SearchHit {
         title: entry.title,
         url: entry.url,
         description: entry.description,

@@ -1,22 +1,22 @@
-//! `web_search`: what search engines know about a question.
+//! `web_search`: searches the web with the configured engines.
 //!
 //! ```text
-//! tool      arguments -> the first engine that answers, and why those before it did not
-//! engine    what an engine is, and one exchange with it
-//! brave, tavily, searxng   a request and the reading of its answer, a file each
-//! shelf     answers of the last minutes, which cost nobody anything
+//! tool      arguments -> the first engine that responds, and why earlier ones failed
+//! engine    a search engine, and one exchange with it
+//! brave, tavily, searxng   request and response format, a file each
+//! cache     responses of the last minutes
 //! ```
 //!
-//! One more engine is one file and one line in `engine.rs`. Which ones there are, and in which order they are asked, is
-//! configured; a key is sent to its own engine and nowhere else, because no redirect is followed.
+//! A new engine is one file and one line in `engine.rs`. Which engines are used, in which order, is configured; a key is
+//! sent only to its own engine, because no redirect is followed.
 
 mod brave;
+mod cache;
 mod engine;
 mod searxng;
-mod shelf;
 mod tavily;
 mod tool;
 
-pub use self::engine::{Engine, EngineKind};
+pub use self::engine::{EngineKind, SearchEngine};
 pub(super) use self::tool::tool;
-pub use self::tool::{Engines, NoEngines};
+pub use self::tool::{NoSearchEngines, SearchEngines};

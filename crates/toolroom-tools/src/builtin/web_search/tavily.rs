@@ -6,19 +6,19 @@ use toolroom::redact::Secret;
 use toolroom::tool::ToolError;
 use toolroom_host::net::Request;
 
-use super::super::web::{Web, told};
-use super::engine::{Engine, Hit, those_that_fit};
+use super::super::web::{Web, net_error};
+use super::engine::{SearchEngine, SearchHit, valid_results};
 
 pub(super) const URL: &str = "https://api.tavily.com/search";
 
 #[derive(Deserialize)]
-struct Answer {
-    #[serde(deserialize_with = "those_that_fit")]
-    results: Vec<Entry>,
+struct TavilyResponse {
+    #[serde(deserialize_with = "valid_results")]
+    results: Vec<TavilyResult>,
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct TavilyResult {
     #[serde(default)]
     title: String,
     url: String,
@@ -29,19 +29,19 @@ struct Entry {
 }
 
 pub(super) async fn search(
-    engine: &Engine,
+    engine: &SearchEngine,
     web: &Web,
     key: Option<&Secret>,
     query: &str,
     count: usize,
-) -> Result<Vec<Hit>, ToolError> {
+) -> Result<Vec<SearchHit>, ToolError> {
     let body = json!({"query": query, "max_results": count}).to_string();
     let request = Request::post(&engine.url, body)
         .header("content-type", "application/json")
-        .map_err(|error| told(error, None))?;
-    let request = Engine::with_key(request, "authorization", "Bearer ", key)?;
-    let answer: Answer = engine.answer(web, request).await?;
-    let hit = |entry: Entry| Hit {
+        .map_err(|error| net_error(error, None))?;
+    let request = SearchEngine::with_key(request, "authorization", "Bearer ", key)?;
+    let answer: TavilyResponse = engine.fetch_json(web, request).await?;
+    let hit = |entry: TavilyResult| SearchHit {
         title: entry.title,
         url: entry.url,
         description: entry.content,

@@ -1,4 +1,4 @@
-//! Who lets us in at a server over HTTP.
+//! Credentials for MCP servers over HTTP.
 
 pub mod oauth;
 
@@ -10,48 +10,48 @@ use toolroom_host::net::Response;
 
 use crate::mcp::protocol::error::McpError;
 
-/// What a server says that lets nobody in.
+/// A response that demands credentials: status 401, or 403 `insufficient_scope`, with its `WWW-Authenticate` header.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Challenge {
-    /// The status: 401, or 403 where more rights are wanted.
+    /// 401, or 403 if the token lacks a scope.
     pub status: u16,
-    /// Where it describes itself, if it says so.
+    /// URL of the protected resource metadata.
     pub resource_metadata: Option<String>,
-    /// The rights it asks for.
+    /// The required scopes.
     pub scope: Option<String>,
-    /// The kind of problem.
+    /// The OAuth error code.
     pub error: Option<String>,
 }
 
 /// Credentials for one server.
-pub trait Door: Send + Sync {
-    /// The token to show, if there is one.
+pub trait Credentials: Send + Sync {
+    /// The access token, if there is one.
     fn token(&self) -> Option<Secret> {
         None
     }
 
-    /// Called when the server lets nobody in who shows this token: says whether it makes sense to ask again.
-    fn challenged<'a>(
+    /// Called when the server rejects `token`. Returns whether the request should be repeated.
+    fn handle_challenge<'a>(
         &'a self,
         challenge: &'a Challenge,
-        shown: Option<&'a Secret>,
+        token: Option<&'a Secret>,
     ) -> BoxFuture<'a, Result<bool, McpError>> {
-        let _ = (challenge, shown);
+        let _ = (challenge, token);
         Box::pin(async { Ok(false) })
     }
 }
 
 impl Challenge {
-    /// What a response asks for, if it is about who asks.
-    pub(crate) fn of(response: &Response) -> Option<Self> {
+    /// The challenge of a response that demands credentials.
+    pub(crate) fn from_response(response: &Response) -> Option<Self> {
         let status = response.status.as_u16();
         let header = response.header("www-authenticate").unwrap_or_default();
-        let challenge = Self::read(status, header);
-        let wants_more = challenge.error.as_deref() == Some("insufficient_scope");
-        (status == 401 || (status == 403 && wants_more)).then_some(challenge)
+        let challenge = Self::parse(status, header);
+        let lacks_scope = challenge.error.as_deref() == Some("insufficient_scope");
+        (status == 401 || (status == 403 && lacks_scope)).then_some(challenge)
     }
 
-    pub(crate) fn read(status: u16, header: &str) -> Self {
+    pub(crate) fn parse(status: u16, header: &str) -> Self {
         let parameters = parameters(header);
         let get = |wanted: &str| {
             let found = parameters.iter().find(|(name, _)| name == wanted);
@@ -86,10 +86,10 @@ impl fmt::Display for Challenge {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.status, &self.scope) {
             (403, Some(scope)) => {
-                write!(formatter, "it asks for the rights `{scope}`; sign in again with `toolroom mcp login`")
+                write!(formatter, "it requires the scope `{scope}`; sign in again with `toolroom mcp login`")
             }
             (403, None) => {
-                formatter.write_str("it asks for more rights; sign in again with `toolroom mcp login`")
+                formatter.write_str("it requires more scopes; sign in again with `toolroom mcp login`")
             }
             _ => formatter.write_str("sign in with `toolroom mcp login`, or set a header with its key"),
         }
@@ -101,14 +101,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn challenges_are_read_in_every_spelling() {
+    fn challenges_are_parsed_in_every_spelling() {
         let header = "Bearer error=\"insufficient_scope\", scope=\"a b\",resource_metadata=\"https://x.example/.well-known/y?a=b\", n=1";
-        let challenge = Challenge::read(403, header);
+        let challenge = Challenge::parse(403, header);
         assert_eq!(challenge.error.as_deref(), Some("insufficient_scope"));
         assert_eq!(challenge.scope.as_deref(), Some("a b"));
         assert_eq!(challenge.resource_metadata.as_deref(), Some("https://x.example/.well-known/y?a=b"));
         for odd in ["", "Bearer", "Bearer =", "=", "Bearer scope=\"open", ",,,=\"\",=", "Bearer scope"] {
-            let challenge = Challenge::read(401, odd);
+            let challenge = Challenge::parse(401, odd);
             assert_eq!(challenge.resource_metadata, None, "{odd}");
         }
     }

@@ -1,5 +1,5 @@
-//! What a foreign tool is taken for: a person says what it does, the house knows the least that it can do, and what the
-//! server says about it can only add to that.
+//! Classification of foreign tools: the user declares what a tool does, its origin sets a minimum, and the server's hints can
+//! only add to that.
 
 use std::fmt;
 
@@ -9,176 +9,176 @@ use toolroom_host::sandbox::NamedProfile;
 
 use crate::mcp::catalog::definition::Definition;
 
-/// What a foreign tool is taken for, and why. What is `None` counts as the worst.
+/// Effect and capabilities of a foreign tool, and why. `None` counts as the worst.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Worth {
-    /// What it does to the world.
+pub struct Classification {
+    /// Its effect class.
     pub effect: Option<Effect>,
-    /// What it is able to do.
+    /// Its capabilities.
     pub capabilities: Option<Capabilities>,
-    /// Where that comes from.
-    pub because: Vec<Because>,
+    /// Why it is classified so.
+    pub reasons: Vec<Reason>,
 }
 
-/// A reason why a tool is taken for what it is.
+/// Why a tool is classified as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Because {
-    /// A person said so of this tool.
+pub enum Reason {
+    /// ToolTraits for this tool.
     ToolDeclared,
-    /// A person said so of all tools of the server.
+    /// ToolTraits for all tools of the server.
     ServerDeclared,
-    /// Nobody has said what it does to the world.
-    EffectUnsaid,
-    /// Nobody has said what it is able to do.
-    CapabilitiesUnsaid,
-    /// What was said of it was said of another definition.
+    /// No effect is declared.
+    EffectUndeclared,
+    /// No capabilities are declared.
+    CapabilitiesUndeclared,
+    /// The declaration is for another definition of the tool.
     Outdated,
-    /// Whatever a foreign tool gives back, somebody else wrote.
+    /// Results of foreign tools are untrusted.
     Foreign,
-    /// Its server is somewhere else: the arguments themselves go out.
+    /// The server is remote: arguments leave this machine.
     Remote,
-    /// The sandbox of its program leads to the network.
+    /// The sandbox of the program allows network access.
     Network,
-    /// Its program runs without a sandbox.
+    /// The program runs without a sandbox.
     Unconfined,
-    /// Its server says of it that it destroys.
-    SaysDestructive,
-    /// Its server says of it that it does not only read.
-    SaysWrites,
-    /// Its server says of it that it deals with the world outside.
-    SaysOpenWorld,
+    /// The server hints that the tool is destructive.
+    HintsDestructive,
+    /// The server hints that the tool writes.
+    HintsWrites,
+    /// The server hints that the tool reaches the open world.
+    HintsOpenWorld,
 }
 
-impl fmt::Display for Because {
+impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::ToolDeclared => "declared by you",
             Self::ServerDeclared => "declared by you for all tools of the server",
-            Self::EffectUnsaid => "destructive because nobody has declared an effect",
-            Self::CapabilitiesUnsaid => "everything because nobody has declared what it can do",
-            Self::Outdated => "what you declared was about another definition of it",
-            Self::Foreign => "reads-untrusted because somebody else wrote what it returns",
-            Self::Remote => "egress because its server is somewhere else",
-            Self::Network => "egress because its sandbox leads to the network",
+            Self::EffectUndeclared => "destructive because no effect is declared",
+            Self::CapabilitiesUndeclared => "everything because no capabilities are declared",
+            Self::Outdated => "your declaration is for an older definition",
+            Self::Foreign => "reads-untrusted because its results come from outside",
+            Self::Remote => "egress because its server is remote",
+            Self::Network => "egress because its sandbox allows network access",
             Self::Unconfined => "egress and exec because it runs without a sandbox",
-            Self::SaysDestructive => "destructive because its server says so",
-            Self::SaysWrites => "writes because its server says so",
-            Self::SaysOpenWorld => "egress because its server says so",
+            Self::HintsDestructive => "destructive because its server says so",
+            Self::HintsWrites => "writes because its server says so",
+            Self::HintsOpenWorld => "egress because its server says so",
         })
     }
 }
 
-/// What is added to what was declared, and why.
+/// Additions to the declaration, and why.
 #[derive(Default)]
-struct Added {
+struct Additions {
     effect: Option<Effect>,
     capabilities: Vec<Capability>,
-    because: Vec<Because>,
+    reasons: Vec<Reason>,
 }
 
-impl Added {
-    fn add(&mut self, capabilities: &[Capability], because: Because) {
+impl Additions {
+    fn add(&mut self, capabilities: &[Capability], reason: Reason) {
         self.capabilities.extend_from_slice(capabilities);
-        self.because.push(because);
+        self.reasons.push(reason);
     }
 }
 
-/// What a tool of the server is taken for.
+/// Classifies a tool of the server.
 #[must_use]
-pub fn worth(server: &ServerRecord, definition: &Definition) -> Worth {
-    let (declared, mut because) = declared(server, definition);
-    let mut added = Added::default();
-    floor(&server.transport, &mut added);
-    hints(&server.transport, definition, &mut added);
+pub fn classify(server: &ServerRecord, definition: &Definition) -> Classification {
+    let (declared, mut reasons) = declared(server, definition);
+    let mut added = Additions::default();
+    add_minimum(&server.transport, &mut added);
+    add_hints(&server.transport, definition, &mut added);
     let effect = declared.effect.max(added.effect);
-    let capabilities = declared.capabilities.map(|said| {
-        let all: Vec<Capability> = said.iter().chain(added.capabilities).collect();
+    let capabilities = declared.capabilities.map(|capabilities| {
+        let all: Vec<Capability> = capabilities.iter().chain(added.capabilities).collect();
         Capabilities::of(&all)
     });
-    let (effect, capabilities) = agreed(effect, capabilities);
+    let (effect, capabilities) = reconciled(effect, capabilities);
     if effect.is_none() {
-        because.push(Because::EffectUnsaid);
+        reasons.push(Reason::EffectUndeclared);
     }
     match capabilities {
-        Some(_) => because.extend(added.because),
+        Some(_) => reasons.extend(added.reasons),
         None => {
-            because.push(Because::CapabilitiesUnsaid);
-            because.extend(added.because.into_iter().filter(|why| *why == Because::SaysDestructive));
+            reasons.push(Reason::CapabilitiesUndeclared);
+            reasons.extend(added.reasons.into_iter().filter(|reason| *reason == Reason::HintsDestructive));
         }
     }
-    Worth { effect, capabilities, because }
+    Classification { effect, capabilities, reasons }
 }
 
-impl Worth {
-    /// Puts it into the spec. Both fields as they are: the spec itself takes a pure tool for one that can do nothing.
+impl Classification {
+    /// Sets both fields of the spec directly: the setter of a pure effect would drop the capabilities.
     pub(crate) fn apply(self, spec: &mut ToolSpec) {
         spec.effect = self.effect;
         spec.capabilities = self.capabilities;
     }
 }
 
-/// What a person says of the tool: of it alone before what is said of all.
-fn declared(server: &ServerRecord, definition: &Definition) -> (ToolTraits, Vec<Because>) {
-    let mut because = Vec::new();
+/// What the user declared: for this tool, or else for all tools of the server.
+fn declared(server: &ServerRecord, definition: &Definition) -> (ToolTraits, Vec<Reason>) {
+    let mut reasons = Vec::new();
     let all = server.traits.all;
     let own = match server.traits.tools.get(&definition.name) {
         Some(PinnedTraits { definition: hash, traits: declared }) if *hash == definition.hash() => *declared,
         Some(_) => {
-            because.push(Because::Outdated);
-            // Somebody took the tool out of what is said of all; that stays true until they look again.
-            return (ToolTraits::default(), because);
+            reasons.push(Reason::Outdated);
+            // The user made an exception for this tool: the declaration for all tools does not apply until they renew it.
+            return (ToolTraits::default(), reasons);
         }
         None => ToolTraits::default(),
     };
     if !own.is_empty() {
-        because.push(Because::ToolDeclared);
+        reasons.push(Reason::ToolDeclared);
     }
     let is_for_all = (own.effect.is_none() && all.effect.is_some())
         || (own.capabilities.is_none() && all.capabilities.is_some());
     if is_for_all {
-        because.push(Because::ServerDeclared);
+        reasons.push(Reason::ServerDeclared);
     }
     let declared =
         ToolTraits { effect: own.effect.or(all.effect), capabilities: own.capabilities.or(all.capabilities) };
-    (declared, because)
+    (declared, reasons)
 }
 
-/// The profile of a program; nothing for what is somewhere else.
+/// The sandbox profile of a local program.
 fn profile(transport: &Transport) -> Option<NamedProfile> {
     match transport {
-        // What nobody can read confines nothing.
+        // An unreadable profile confines nothing.
         Transport::Stdio(program) => Some(program.profile.parse().unwrap_or(NamedProfile::Off)),
         Transport::Http(_) | Transport::Sse(_) => None,
     }
 }
 
-/// What it can do whatever anybody says.
-fn floor(transport: &Transport, added: &mut Added) {
-    added.add(&[Capability::ReadsUntrusted], Because::Foreign);
+/// The minimum, independent of declarations.
+fn add_minimum(transport: &Transport, added: &mut Additions) {
+    added.add(&[Capability::ReadsUntrusted], Reason::Foreign);
     match profile(transport) {
-        None => added.add(&[Capability::Egress], Because::Remote),
-        Some(NamedProfile::Network(_)) => added.add(&[Capability::Egress], Because::Network),
-        Some(NamedProfile::Off) => added.add(&[Capability::Egress, Capability::Exec], Because::Unconfined),
+        None => added.add(&[Capability::Egress], Reason::Remote),
+        Some(NamedProfile::Network(_)) => added.add(&[Capability::Egress], Reason::Network),
+        Some(NamedProfile::Off) => added.add(&[Capability::Egress, Capability::Exec], Reason::Unconfined),
         Some(NamedProfile::Workspace | NamedProfile::ReadOnly) => {}
     }
 }
 
-/// What its server says of it, where that is the worse. A program without a network reaches nobody, whatever it says.
-fn hints(transport: &Transport, definition: &Definition, added: &mut Added) {
+/// The server's hints, where they are worse. The hint of an open world is ignored for a program without a network.
+fn add_hints(transport: &Transport, definition: &Definition, added: &mut Additions) {
     if definition.hint("destructiveHint") == Some(true) {
         added.effect = Some(Effect::Destructive);
-        added.add(&[Capability::Writes, Capability::Destructive], Because::SaysDestructive);
+        added.add(&[Capability::Writes, Capability::Destructive], Reason::HintsDestructive);
     } else if definition.hint("readOnlyHint") == Some(false) {
-        added.add(&[Capability::Writes], Because::SaysWrites);
+        added.add(&[Capability::Writes], Reason::HintsWrites);
     }
     let is_offline = matches!(profile(transport), Some(NamedProfile::Workspace | NamedProfile::ReadOnly));
     if definition.hint("openWorldHint") == Some(true) && !is_offline {
-        added.add(&[Capability::Egress], Because::SaysOpenWorld);
+        added.add(&[Capability::Egress], Reason::HintsOpenWorld);
     }
 }
 
-/// Effect and capabilities that do not contradict each other: of two words the worse one counts.
-fn agreed(
+/// Makes effect and capabilities consistent: of two contradicting values the worse one counts.
+fn reconciled(
     effect: Option<Effect>,
     capabilities: Option<Capabilities>,
 ) -> (Option<Effect>, Option<Capabilities>) {
@@ -186,7 +186,7 @@ fn agreed(
         let destroys = able.has(Capability::Destructive).then_some(Effect::Destructive);
         destroys.or(able.has(Capability::Writes).then_some(Effect::OnceOnlyWrite))
     });
-    // An effect that nobody declared stays unsaid.
+    // An undeclared effect stays undeclared.
     let effect = effect.map(|effect| match implied {
         Some(Effect::OnceOnlyWrite) if effect.writes() => effect,
         Some(implied) => effect.max(implied),

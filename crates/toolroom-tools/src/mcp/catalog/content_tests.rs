@@ -7,26 +7,26 @@ use toolroom::schema::PatternRule;
 use super::*;
 use crate::mcp::catalog::outcome::outcome;
 
-fn told(promised: Option<&Schema>, result: &Value) -> Result<ToolOutput, String> {
+fn try_output(promised: Option<&Schema>, result: &Value) -> Result<ToolOutput, String> {
     let make_file = |media_type: &str, bytes| Attachment::new(&SystemClock, media_type, bytes);
-    let told = outcome(&make_file, promised, result.as_object().unwrap().clone());
-    told.map_err(|error| error.for_model().to_owned())
+    let output = outcome(&make_file, promised, result.as_object().unwrap().clone());
+    output.map_err(|error| error.for_model().to_owned())
 }
 
 fn given(promised: Option<&Schema>, result: &Value) -> ToolOutput {
-    told(promised, result).unwrap()
+    try_output(promised, result).unwrap()
 }
 
 /// The value, with a number for each artifact it names.
 fn value(output: &ToolOutput) -> Value {
     let mut text = output.value.to_string();
-    for (place, file) in output.attachments.iter().enumerate() {
-        text = text.replace(file.id().as_str(), &format!("file {place}"));
+    for (index, file) in output.attachments.iter().enumerate() {
+        text = text.replace(file.id().as_str(), &format!("file {index}"));
     }
     serde_json::from_str(&text).unwrap()
 }
 
-fn of(result: &Value) -> Value {
+fn value_of(result: &Value) -> Value {
     value(&given(None, result))
 }
 
@@ -35,39 +35,39 @@ fn text(text: &str) -> Value {
 }
 
 #[test]
-fn one_text_is_that_text_and_bare_data_is_that_data() {
-    assert_eq!(of(&json!({"content": [text("a")]})), json!("a"));
-    assert_eq!(of(&json!({"content": []})), json!(""));
-    assert_eq!(of(&json!({})), json!(""));
-    assert_eq!(of(&json!({"content": [], "structuredContent": {"x": 1}})), json!({"x": 1}));
-    let said_twice = json!({"content": [text("{\"x\": 1}")], "structuredContent": {"x": 1}});
-    assert_eq!(of(&said_twice), json!({"x": 1}));
+fn a_single_text_becomes_a_string_and_data_alone_becomes_that_value() {
+    assert_eq!(value_of(&json!({"content": [text("a")]})), json!("a"));
+    assert_eq!(value_of(&json!({"content": []})), json!(""));
+    assert_eq!(value_of(&json!({})), json!(""));
+    assert_eq!(value_of(&json!({"content": [], "structuredContent": {"x": 1}})), json!({"x": 1}));
+    let repeated = json!({"content": [text("{\"x\": 1}")], "structuredContent": {"x": 1}});
+    assert_eq!(value_of(&repeated), json!({"x": 1}));
     let wrapped = json!({"content": [text("42")], "structuredContent": {"result": 42}});
-    assert_eq!(of(&wrapped), json!({"result": 42}));
+    assert_eq!(value_of(&wrapped), json!({"result": 42}));
     let worded = json!({"content": [text("done")], "structuredContent": {"result": "done"}});
-    assert_eq!(of(&worded), json!({"result": "done"}));
+    assert_eq!(value_of(&worded), json!({"result": "done"}));
 }
 
 #[test]
-fn whatever_else_goes_along_keeps_the_form_of_the_protocol() {
+fn any_other_result_keeps_the_form_of_the_protocol() {
     let two = json!({"content": [text("a"), text("b")]});
-    assert_eq!(of(&two), two);
+    assert_eq!(value_of(&two), two);
     let explained = json!({"content": [text("It is warm.")], "structuredContent": {"degrees": 20}});
-    assert_eq!(of(&explained), explained);
+    assert_eq!(value_of(&explained), explained);
     let link = json!({"content": [{"type": "resource_link", "uri": "x://y", "name": "y", "mimeType": "text/plain"}]});
-    assert_eq!(of(&link), link);
+    assert_eq!(value_of(&link), link);
     let written = json!({"content": [{"type": "resource", "resource": {"uri": "x://y", "text": "t"}}]});
-    assert_eq!(of(&written), written);
-    // Data that looks like the form is not taken for it.
+    assert_eq!(value_of(&written), written);
+    // Data that looks like a result is not mistaken for one.
     let odd = json!({"content": [], "structuredContent": {"content": [text("a")]}});
-    assert_eq!(of(&odd), odd);
-    let strange = of(&json!({"content": [3, {"type": "novel", "payload": "x"}, {"type": "text"}]}));
+    assert_eq!(value_of(&odd), odd);
+    let strange = value_of(&json!({"content": [3, {"type": "novel", "payload": "x"}, {"type": "text"}]}));
     assert_eq!(strange["content"][0]["type"], "text");
     assert!(!strange.to_string().contains("payload"), "{strange}");
 }
 
 #[test]
-fn bytes_are_kept_beside_the_result() {
+fn bytes_become_attachments() {
     let image = json!({"type": "image", "mimeType": "image/png", "data": "aGVsbG8=", "_meta": {"x": 1}});
     let blob =
         json!({"type": "resource", "resource": {"uri": "x://y", "mimeType": "text/html; x", "blob": "aGk"}});
@@ -81,30 +81,33 @@ fn bytes_are_kept_beside_the_result() {
     assert_eq!(value(&result), json!({"content": blocks, "structuredContent": [1]}));
 
     let broken = given(None, &json!({"content": [{"type": "audio", "data": "?"}, {"type": "image"}]}));
-    assert!(broken.attachments.is_empty() && broken.value.to_string().contains("no base64"), "{broken:?}");
+    assert!(
+        broken.attachments.is_empty() && broken.value.to_string().contains("not valid base64"),
+        "{broken:?}"
+    );
     let many = vec![json!({"type": "image", "mimeType": "image/png", "data": "AA=="}); 100];
     assert_eq!(given(None, &json!({"content": many})).attachments.len(), MAX_FILES);
 }
 
 #[test]
-fn data_that_breaks_its_promise_is_text_with_a_warning() {
+fn data_that_violates_its_schema_becomes_text_with_a_warning() {
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
     let schema = Schema::new(Arc::new(schema), PatternRule::Relax).unwrap();
     let fits = given(Some(&schema), &json!({"structuredContent": {"n": 1}}));
     assert_eq!((fits.value, fits.message), (json!({"n": 1}), None));
     let wrong = given(Some(&schema), &json!({"content": [text("hm")], "structuredContent": {"n": "x"}}));
     assert_eq!(wrong.value, json!({"content": [text("hm"), text("{\"n\":\"x\"}")]}));
-    assert!(wrong.message.unwrap().contains("does not fit"));
+    assert!(wrong.message.unwrap().contains("does not match"));
     let none = given(Some(&schema), &json!({"content": [text("hm")]}));
     assert_eq!(none.value, json!({"content": [text("hm")]}), "never mistaken for data");
-    assert!(none.message.unwrap().contains("gave none"));
+    assert!(none.message.unwrap().contains("no structured content"));
 }
 
 #[test]
-fn what_says_it_is_an_error_is_one() {
-    let error = |result: &Value| told(None, result).unwrap_err();
+fn a_result_marked_as_an_error_is_an_error() {
+    let error = |result: &Value| try_output(None, result).unwrap_err();
     assert_eq!(error(&json!({"content": [text("no such city")], "isError": true})), "no such city");
-    assert!(error(&json!({"isError": true})).contains("does not say why"));
+    assert!(error(&json!({"isError": true})).contains("no reason"));
     assert_eq!(error(&json!({"content": [text(&"x".repeat(10_000))], "isError": true})).len(), 4_000);
 }
 
@@ -142,7 +145,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn whatever_comes_every_block_is_one_of_the_protocol_and_holds_no_bytes(
+    fn every_block_is_one_of_the_protocol_and_holds_no_bytes(
         content in any_json(), structured in any_json(),
     ) {
         let output = given(None, &json!({"content": content, "structuredContent": structured}));

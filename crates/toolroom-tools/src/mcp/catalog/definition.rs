@@ -1,4 +1,4 @@
-//! A tool as its server describes it.
+//! The definition of a foreign tool.
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -7,67 +7,67 @@ use toolroom::characters::{is_invisible, is_terminal_control};
 use crate::mcp::protocol::message::shortened;
 use crate::mcp::protocol::param_header::{ParamHeader, param_headers};
 
-/// The longest name a tool may have.
+/// The longest name of a tool.
 const MAX_NAME_CHARS: usize = 128;
 
-/// A definition may not be larger.
+/// The largest definition.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// What is shown of a name in a message.
+/// Characters of a name that error messages show.
 const SHOWN_CHARS: usize = 60;
 
-/// A foreign tool's definition: everything that a person accepts and a model reads.
+/// A foreign tool's definition: all that a user accepts and a model reads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Definition {
-    /// Its name at the server.
+    /// Name at the server.
     pub name: String,
-    /// Its name for people.
+    /// Display name.
     pub title: Option<String>,
-    /// What it says it does.
+    /// What the tool does, as its server describes it.
     pub description: String,
-    /// The schema of its arguments, whole.
+    /// JSON Schema of the arguments.
     pub input: Value,
-    /// The schema of what it gives back, whole.
+    /// JSON Schema of the result.
     pub output: Option<Value>,
-    /// What it says about its effects. Nobody relies on it.
+    /// Hints about its effects, as its server gives them. Not trusted.
     pub annotations: Map<String, Value>,
-    /// Arguments that also travel as headers.
+    /// Arguments that are also sent as HTTP headers.
     pub(crate) headers: Vec<ParamHeader>,
 }
 
-/// A tool that cannot be used.
+/// A tool that cannot be offered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the tool `{name}` is left out: {why}")]
-pub struct Unusable {
-    /// Its name, shortened.
+pub struct UnusableTool {
+    /// Shortened name.
     pub name: String,
-    /// What is wrong with it.
+    /// The reason.
     pub why: String,
 }
 
 impl Definition {
-    /// Reads what a server tells of a tool.
-    pub fn read(tool: &Value) -> Result<Self, Unusable> {
-        Self::read_sized(tool).map(|(tool, _)| tool)
+    /// Parses an entry of `tools/list`.
+    pub fn parse(tool: &Value) -> Result<Self, UnusableTool> {
+        Self::parse_sized(tool).map(|(tool, _)| tool)
     }
 
-    /// The same, with the bytes it has.
-    pub(crate) fn read_sized(tool: &Value) -> Result<(Self, usize), Unusable> {
+    /// Like [`Definition::parse`], with its size in bytes.
+    pub(crate) fn parse_sized(tool: &Value) -> Result<(Self, usize), UnusableTool> {
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
-        let bad = |why: &str| Unusable { name: shortened(name, SHOWN_CHARS), why: why.to_owned() };
+        let unusable = |why: &str| UnusableTool { name: shortened(name, SHOWN_CHARS), why: why.to_owned() };
         if name.is_empty() || name.chars().count() > MAX_NAME_CHARS {
-            return Err(bad("its name is empty or longer than 128 characters"));
+            return Err(unusable("its name is empty or longer than 128 characters"));
         }
         if name.chars().any(|char| is_terminal_control(char) || is_invisible(char) || char.is_control()) {
-            return Err(bad("its name holds a character that nobody sees"));
+            return Err(unusable("its name contains an invisible character"));
         }
         let size = tool.to_string().len();
         if size > MAX_BYTES {
-            return Err(bad("its definition is larger than 64 KiB"));
+            return Err(unusable("its definition is larger than 64 KiB"));
         }
         let input = tool.get("inputSchema").filter(|schema| schema.is_object()).cloned();
-        let input = input.ok_or_else(|| bad("it has no schema of its arguments"))?;
-        let headers = param_headers(&input).map_err(|why| bad(&why))?;
+        let input = input.ok_or_else(|| unusable("it has no `inputSchema`"))?;
+        let headers = param_headers(&input).map_err(|why| unusable(&why))?;
         let text = |name: &str| tool.get(name).and_then(Value::as_str).map(str::to_owned);
         let annotations = tool.get("annotations").and_then(Value::as_object).cloned().unwrap_or_default();
         let title = text("title").or_else(|| {
@@ -89,7 +89,7 @@ impl Definition {
         Ok((tool, size))
     }
 
-    /// All of it, as it is kept and compared.
+    /// The definition as it is stored and compared.
     #[must_use]
     pub fn document(&self) -> Value {
         json!({
@@ -102,7 +102,7 @@ impl Definition {
         })
     }
 
-    /// A hash over all of it that does not depend on the order of keys.
+    /// A hash of the definition that does not depend on the order of keys.
     #[must_use]
     pub fn hash(&self) -> String {
         let mut document = self.document();
@@ -110,13 +110,13 @@ impl Definition {
         hex::encode(Sha256::digest(document.to_string()))
     }
 
-    /// Whether it says something that nobody sees.
+    /// Whether a text in it has invisible characters, or ones that a terminal obeys.
     #[must_use]
-    pub fn is_hiding(&self) -> bool {
-        self.texts().iter().any(|text| hides(text))
+    pub fn has_hidden_characters(&self) -> bool {
+        self.texts().iter().any(|text| has_hidden_characters(text))
     }
 
-    /// Every text in it, names of properties among them, as it is and not as JSON writes it.
+    /// All texts and property names in it, unescaped.
     pub(crate) fn texts(&self) -> Vec<String> {
         let mut texts = Vec::new();
         let mut open = vec![self.document()];
@@ -136,15 +136,15 @@ impl Definition {
         texts
     }
 
-    /// What it says about itself with this word.
+    /// A boolean annotation.
     pub(crate) fn hint(&self, name: &str) -> Option<bool> {
         self.annotations.get(name).and_then(Value::as_bool)
     }
 }
 
-/// Whether a text holds characters that nobody sees or that a terminal obeys. The line ends of other systems do no harm,
-/// and neither does the one selector that makes an emoji of the symbol before it.
-fn hides(text: &str) -> bool {
+/// Whether a text has characters that are invisible or that a terminal obeys. CRLF is allowed, and so is the one variation
+/// selector that makes an emoji of the symbol before it.
+fn has_hidden_characters(text: &str) -> bool {
     let mut before = None;
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_nobody_sees_is_found_wherever_it_stands() {
+    fn hidden_characters_are_found_everywhere() {
         let fine = [
             "Adds.\r\nThen adds.",
             "\ttabbed",
@@ -180,7 +180,7 @@ mod tests {
             "größer 漢字 🙂",
         ];
         for text in fine {
-            assert!(!hides(text), "{text:?}");
+            assert!(!has_hidden_characters(text), "{text:?}");
         }
         for text in [
             "\u{1b}[2J",
@@ -192,7 +192,7 @@ mod tests {
             "a\u{2800}b",
             "\u{1d173}",
         ] {
-            assert!(hides(text), "{text:?}");
+            assert!(has_hidden_characters(text), "{text:?}");
             let schema = json!({"type": "object", "properties": {text: {"enum": ["x"]}}});
             for tool in [
                 json!({"name": "a", "inputSchema": schema}),
@@ -200,7 +200,7 @@ mod tests {
                 json!({"name": "a", "inputSchema": {"type": "object"}, "title": text}),
                 json!({"name": "a", "inputSchema": {"type": "object"}, "annotations": {"x": text}}),
             ] {
-                assert!(Definition::read(&tool).unwrap().is_hiding(), "{tool}");
+                assert!(Definition::parse(&tool).unwrap().has_hidden_characters(), "{tool}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! All servers of a project, and their tools in the catalog.
+//! The MCP servers of a project, and their tools in the catalog.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,119 +20,121 @@ use toolroom_host::process::Supervisor;
 use crate::mcp::catalog::definition::Definition;
 use crate::mcp::catalog::resources;
 use crate::mcp::catalog::tool::{ForeignTool, check_schema};
-use crate::mcp::connection::{Berth, Harbour};
-use crate::mcp::launch::{Grounds, Launcher, Safe};
+use crate::mcp::connection::{ServerConnection, Shared};
+use crate::mcp::launch::{LaunchEnvironment, Launcher, ServerSecrets};
 
-/// How long a server may take for the handshake and for listing its tools, together.
+/// Time limit for the handshake and the first `tools/list` together.
 const START_LIMIT: Duration = Duration::from_secs(60);
 
-/// What a gateway is made of.
-pub struct Surroundings {
-    /// Where servers and what was accepted of them are kept.
-    pub kept: Arc<dyn ForeignServers>,
-    /// Secrets.
-    pub safe: Arc<dyn Safe>,
-    /// Who starts programs.
+/// What a gateway needs.
+pub struct GatewayServices {
+    /// Stores servers and accepted definitions.
+    pub store: Arc<dyn ForeignServers>,
+    /// Secrets and credentials.
+    pub secrets: Arc<dyn ServerSecrets>,
+    /// Starts programs.
     pub supervisor: Supervisor,
-    /// Where they run.
-    pub grounds: Grounds,
-    /// The time.
+    /// Where programs run.
+    pub launch_environment: LaunchEnvironment,
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// The catalog that tools come into. Weak, because it holds them.
+    /// The catalog to register tools in. Weak, because it holds them.
     pub catalog: Weak<Catalog>,
 }
 
-/// The servers of a project. Nothing is started before it is needed: which tools there are is known from what was
-/// accepted of them.
+/// The MCP servers of a project. Tools are registered from their accepted definitions; a server is started by its first call.
 pub struct Gateway {
-    harbour: Arc<Harbour>,
+    shared: Arc<Shared>,
     catalog: Weak<Catalog>,
-    docked: Arc<Mutex<BTreeMap<String, Docked>>>,
-    /// Nobody comes in any more.
+    servers: Arc<Mutex<BTreeMap<String, RegisteredServer>>>,
     is_closed: AtomicBool,
 }
 
-/// A server, and what of it is in the catalog.
-pub(crate) struct Docked {
-    pub(crate) berth: Arc<Berth>,
+/// A server and the definitions that are registered in the catalog.
+pub(crate) struct RegisteredServer {
+    pub(crate) connection: Arc<ServerConnection>,
     definitions: Vec<DefinitionRecord>,
 }
 
-/// Why a server cannot be used, in words without secrets: it may repeat what it was sent.
+/// Why a server could not be inspected. Redacted: a server may repeat what it was sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Failed(String);
+pub struct InspectError(String);
 
 impl Gateway {
-    /// A gateway without servers; [`Gateway::settle`] brings them.
+    /// A gateway without servers. [`Gateway::reconcile`] adds them.
     #[must_use]
-    pub fn new(project: ProjectId, around: Surroundings) -> Self {
-        let Surroundings { kept, safe, supervisor, grounds, clock, catalog } = around;
-        let launcher = Launcher::new(supervisor, grounds, safe);
+    pub fn new(project: ProjectId, services: GatewayServices) -> Self {
+        let GatewayServices { store, secrets, supervisor, launch_environment, clock, catalog } = services;
+        let launcher = Launcher::new(supervisor, launch_environment, secrets);
         let (start_limit, outdated) = (START_LIMIT, Arc::default());
-        let harbour = Arc::new(Harbour { project, kept, launcher, clock, start_limit, outdated });
-        Self { harbour, catalog, docked: Arc::default(), is_closed: AtomicBool::new(false) }
+        let shared = Arc::new(Shared { project, store, launcher, clock, start_limit, outdated });
+        Self { shared, catalog, servers: Arc::default(), is_closed: AtomicBool::new(false) }
     }
 
-    /// The same, whose servers may take so long for the handshake and for listing their tools, together. Said before it
-    /// has any.
+    /// Sets the time limit for starting a server. Has an effect only before servers are added.
     #[must_use]
     pub fn with_start_limit(mut self, start_limit: Duration) -> Self {
-        if let Some(harbour) = Arc::get_mut(&mut self.harbour) {
-            harbour.start_limit = start_limit;
+        if let Some(shared) = Arc::get_mut(&mut self.shared) {
+            shared.start_limit = start_limit;
         }
         self
     }
 
-    /// Rings when a call has found that what is kept is not what is in the catalog.
+    /// Notified when a call finds that the stored servers differ from those in the catalog.
     #[must_use]
     pub fn outdated(&self) -> Arc<Notify> {
-        Arc::clone(&self.harbour.outdated)
+        Arc::clone(&self.shared.outdated)
     }
 
-    /// Where programs of servers work.
+    /// Where servers' programs run.
     #[must_use]
     pub fn workspace(&self) -> &Path {
-        self.harbour.launcher.workspace()
+        self.shared.launcher.workspace()
     }
 
-    /// Brings the catalog to what is kept now: accepted tools of servers that are on, and no others. Once everything is
-    /// closed, it stays as it is.
-    pub async fn settle(&self) -> Result<(), LedgerError> {
-        let Harbour { project, kept, .. } = &*self.harbour;
+    /// Updates the catalog from the store: it offers the accepted tools of enabled servers. Does nothing after
+    /// [`Gateway::close`].
+    pub async fn reconcile(&self) -> Result<(), LedgerError> {
+        let Shared { project, store, .. } = &*self.shared;
         let Some(catalog) = self.catalog.upgrade() else { return Ok(()) };
-        let mut docked = self.docked.lock().await;
+        let mut registered = self.servers.lock().await;
         if self.is_closed.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let was_empty = docked.is_empty();
-        let servers = kept.servers(project).await?;
+        let was_empty = registered.is_empty();
+        let servers = store.servers(project).await?;
         catalog.explain_absences(project, servers.iter().map(why_missing).collect());
-        let is_on = |name: &String| servers.iter().any(|server| server.name == *name && server.is_enabled);
-        let gone: Vec<String> = docked.keys().filter(|name| !is_on(name)).cloned().collect();
-        for name in gone {
+        let is_enabled =
+            |name: &String| servers.iter().any(|server| server.name == *name && server.is_enabled);
+        let removed: Vec<String> = registered.keys().filter(|name| !is_enabled(name)).cloned().collect();
+        for name in removed {
             catalog.unregister(Some(project), &source(&name));
-            // What is at work keeps its connection until it is done.
-            drop(docked.remove(&name));
+            // Running calls keep their connection.
+            drop(registered.remove(&name));
         }
         for server in servers.into_iter().filter(|server| server.is_enabled) {
-            // What was accepted of this one cannot be told: it is out, and no other with it.
-            let definitions = kept.definitions(project, &server.name).await.unwrap_or_else(|error| {
-                tracing::warn!(server = server.name, %error, "the tools of a server cannot be used");
+            // A storage error leaves out this server only.
+            let definitions = store.definitions(project, &server.name).await.unwrap_or_else(|error| {
+                tracing::warn!(server = server.name, %error, "cannot read the definitions of an MCP server");
                 Vec::new()
             });
-            let seat = docked.get(&server.name);
-            let berth = match seat.map(|seat| &seat.berth).filter(|berth| berth.record == server) {
-                Some(berth) => Arc::clone(berth),
-                None => Berth::new(Arc::clone(&self.harbour), server.clone()),
+            let before = registered.get(&server.name);
+            let connection =
+                before.map(|before| &before.connection).filter(|connection| connection.record == server);
+            let connection = match connection {
+                Some(connection) => Arc::clone(connection),
+                None => ServerConnection::new(Arc::clone(&self.shared), server.clone()),
             };
-            let is_same = |seat: &Docked| Arc::ptr_eq(&seat.berth, &berth) && seat.definitions == definitions;
-            if !seat.is_some_and(is_same) {
-                self.register(&catalog, &berth, &definitions);
-                docked.insert(server.name, Docked { berth, definitions });
+            let is_same = |before: &RegisteredServer| {
+                Arc::ptr_eq(&before.connection, &connection) && before.definitions == definitions
+            };
+            if !before.is_some_and(is_same) {
+                self.register(&catalog, &connection, &definitions);
+                registered.insert(server.name, RegisteredServer { connection, definitions });
             }
         }
-        match (was_empty, docked.is_empty()) {
+        match (was_empty, registered.is_empty()) {
             (true, false) => self.register_resources(&catalog),
             (false, true) => catalog.unregister(Some(project), resources::SOURCE),
             (true, true) | (false, false) => {}
@@ -140,98 +142,107 @@ impl Gateway {
         Ok(())
     }
 
-    /// What servers have beside tools.
+    /// Registers the tools that list and read resources.
     fn register_resources(&self, catalog: &Catalog) {
-        let tools = resources::tools(&Arc::downgrade(&self.docked)).map_err(RegisterError::from);
+        let tools = resources::tools(&Arc::downgrade(&self.servers)).map_err(RegisterError::from);
         let registered =
-            tools.and_then(|tools| catalog.replace(Some(&self.harbour.project), resources::SOURCE, tools));
+            tools.and_then(|tools| catalog.replace(Some(&self.shared.project), resources::SOURCE, tools));
         if let Err(error) = registered {
-            tracing::warn!(%error, "the resources of servers cannot be read");
+            tracing::warn!(%error, "cannot register the resource tools of MCP servers");
         }
     }
 
-    fn register(&self, catalog: &Catalog, berth: &Arc<Berth>, definitions: &[DefinitionRecord]) {
+    fn register(
+        &self,
+        catalog: &Catalog,
+        connection: &Arc<ServerConnection>,
+        definitions: &[DefinitionRecord],
+    ) {
         let replace = |is_checked: bool| {
-            let tools = tools(berth, definitions, is_checked);
-            catalog.replace(Some(&self.harbour.project), &source(berth.name()), tools)
+            let tools = tools(connection, definitions, is_checked);
+            catalog.replace(Some(&self.shared.project), &source(connection.name()), tools)
         };
-        // They were checked before they were accepted. If one cannot be used all the same, the others can.
+        // Definitions were checked when they were accepted. If registering fails anyway, leave out those that fail the check.
         if let Err(error) = replace(false).or_else(|_| replace(true)) {
-            tracing::warn!(server = berth.name(), %error, "the tools of a server cannot be used");
+            tracing::warn!(server = connection.name(), %error, "cannot register the tools of an MCP server");
         }
     }
 
-    /// Connects to a server anew, whatever happened before, and lists its tools; what it offers is kept beside what was
-    /// accepted. It need not be on.
-    pub async fn inspect(&self, server: &ServerRecord) -> Result<(), Failed> {
-        let berth = Berth::wanted_now(Arc::clone(&self.harbour), server.clone());
-        let opened = berth.open().await.map(drop);
-        berth.close().await;
+    /// Connects to a server, ignoring earlier failures, and stores the tools it offers. The server may be disabled.
+    pub async fn inspect(&self, server: &ServerRecord) -> Result<(), InspectError> {
+        let connection = ServerConnection::without_backoff(Arc::clone(&self.shared), server.clone());
+        let opened = connection.open().await.map(drop);
+        connection.close().await;
         match opened {
             Ok(()) => Ok(()),
-            Err(error) => Err(Failed(berth.told(&error).await)),
+            Err(error) => Err(InspectError(connection.redacted(&error).await)),
         }
     }
 
-    /// Brings the catalog to what is kept, then ends what nobody uses and looks at what has changed. No server holds up
-    /// the others, or those who wait for this, for more than a moment.
-    pub async fn look_after(&self) -> Result<(), LedgerError> {
-        self.settle().await?;
-        let mut looks = JoinSet::new();
-        for seat in self.docked.lock().await.values() {
-            let berth = Arc::clone(&seat.berth);
-            looks.spawn(async move { berth.look_after().await });
+    /// Reconciles, closes idle connections and lists changed tools again. Waits for each server a moment only.
+    pub async fn maintain(&self) -> Result<(), LedgerError> {
+        self.reconcile().await?;
+        let mut tasks = JoinSet::new();
+        for server in self.servers.lock().await.values() {
+            let connection = Arc::clone(&server.connection);
+            tasks.spawn(async move { connection.maintain().await });
         }
-        match looks.join_all().await.contains(&true) {
-            true => self.settle().await,
+        match tasks.join_all().await.contains(&true) {
+            true => self.reconcile().await,
             false => Ok(()),
         }
     }
 
-    /// Ends every connection in order, and lets no server in any more.
+    /// Closes all connections. No servers are added afterwards.
     pub async fn close(&self) {
-        let docked = {
-            let mut docked = self.docked.lock().await;
+        let servers = {
+            let mut servers = self.servers.lock().await;
             self.is_closed.store(true, Ordering::Relaxed);
-            std::mem::take(&mut *docked)
+            std::mem::take(&mut *servers)
         };
-        let mut ends = JoinSet::new();
-        for seat in docked.into_values() {
-            ends.spawn(async move { seat.berth.close().await });
+        let mut tasks = JoinSet::new();
+        for server in servers.into_values() {
+            tasks.spawn(async move { server.connection.close().await });
         }
-        drop(ends.join_all().await);
+        drop(tasks.join_all().await);
     }
 }
 
-/// What of these can be a tool.
-fn tools(berth: &Arc<Berth>, definitions: &[DefinitionRecord], is_checked: bool) -> Vec<Arc<dyn Tool>> {
+/// The usable tools among these definitions.
+fn tools(
+    connection: &Arc<ServerConnection>,
+    definitions: &[DefinitionRecord],
+    is_checked: bool,
+) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
     for document in definitions.iter().filter_map(usable) {
-        let tool = Definition::read(document).and_then(|tool| match is_checked {
+        let tool = Definition::parse(document).and_then(|tool| match is_checked {
             true => check_schema(&tool).map(|()| tool),
             false => Ok(tool),
         });
-        match tool.and_then(|tool| ForeignTool::new(Arc::clone(berth), tool)) {
+        match tool.and_then(|tool| ForeignTool::new(Arc::clone(connection), tool)) {
             Ok(tool) => tools.push(Arc::new(tool)),
-            Err(error) => tracing::warn!(server = berth.name(), %error, "a tool cannot be used"),
+            Err(error) => {
+                tracing::warn!(server = connection.name(), %error, "cannot use a tool of an MCP server");
+            }
         }
     }
     tools
 }
 
-/// What can be used of a definition: what was accepted, if it is still that.
+/// The accepted definition, unless the server has changed it.
 fn usable(record: &DefinitionRecord) -> Option<&Value> {
     record.accepted.as_ref().filter(|_| record.offered.is_none())
 }
 
-/// What is said of tools of a server that are not in the catalog.
+/// The hint for calls of tools that are not in the catalog.
 fn why_missing(server: &ServerRecord) -> (String, String) {
     let name = &server.name;
     let why = match server.is_enabled {
         true => {
-            format!("`toolroom mcp show {name}` says how that server is, and which of its tools can be used")
+            format!("see the state of the server and its tools with `toolroom mcp show {name}`")
         }
-        false => format!("the server `{name}` is off; `toolroom mcp enable {name}` switches it on"),
+        false => format!("the server `{name}` is disabled; enable it with `toolroom mcp enable {name}`"),
     };
     (source(name), why)
 }

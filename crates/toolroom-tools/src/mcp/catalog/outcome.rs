@@ -1,4 +1,4 @@
-//! What a foreign tool gives back, as results are given back here.
+//! Results and errors of foreign tools as outputs and errors of a call.
 
 use serde_json::{Map, Value};
 use toolroom::schema::Schema;
@@ -8,10 +8,10 @@ use toolroom_host::net::NetError;
 use crate::mcp::catalog::content::{MakeFile, output};
 use crate::mcp::protocol::error::McpError;
 
-/// What a model is told of an error of the tool.
+/// The longest error text for a model.
 const MAX_ERROR_CHARS: usize = 4_000;
 
-/// The whole result of a call as an output, or as the error it says it is.
+/// The output of a call, or the error the result is marked as.
 pub(crate) fn outcome(
     make_file: &MakeFile<'_>,
     promised: Option<&Schema>,
@@ -25,7 +25,7 @@ pub(crate) fn outcome(
         let text = texts(&content).join("\n");
         let text: String = text.chars().take(MAX_ERROR_CHARS).collect();
         let text =
-            if text.trim().is_empty() { "the tool failed and does not say why".to_owned() } else { text };
+            if text.trim().is_empty() { "the tool failed and gave no reason".to_owned() } else { text };
         return Err(ToolError::tool(text));
     }
     Ok(output(make_file, promised, content, result.remove("structuredContent")))
@@ -35,60 +35,62 @@ fn texts(content: &[Value]) -> Vec<&str> {
     content.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect()
 }
 
-/// A failure on the way to the tool. What a server says for itself is told; hosts and paths are for the operator. A call
-/// that was never sent is in no doubt.
+/// The error of a call that did not reach the tool. Only the server's own message is passed on; hosts and paths are for the
+/// operator. A request that was never sent is not in doubt.
 pub(crate) fn failed(server: &str, error: McpError, was_sent: bool) -> ToolError {
     let in_doubt = was_sent && error.is_in_doubt();
     let (kind, text, hint) = match &error {
-        McpError::Refused { code: -32602, message, .. } => (
+        McpError::Rpc { code: -32602, message, .. } => (
             ErrorKind::InvalidArguments,
-            format!("the server `{server}` refuses the arguments: {message}"),
+            format!("the server `{server}` rejected the arguments: {message}"),
             None,
         ),
-        McpError::Refused { message, .. } => {
-            (ErrorKind::Upstream, format!("the server `{server}` refuses: {message}"), None)
+        McpError::Rpc { message, .. } => {
+            (ErrorKind::Upstream, format!("the server `{server}` returned an error: {message}"), None)
         }
-        McpError::Silent { .. } => {
+        McpError::Timeout { .. } => {
             (ErrorKind::Timeout, format!("the server `{server}` did not answer in time"), None)
         }
         McpError::Unauthorized { .. } => (
             ErrorKind::PermissionDenied,
-            format!("the server `{server}` lets nobody in without signing in"),
-            Some(format!("a person signs in with `toolroom mcp login {server}`")),
+            format!("the server `{server}` requires signing in"),
+            Some(format!("the user can sign in with `toolroom mcp login {server}`")),
         ),
-        McpError::Replaced => (
+        McpError::EntryChanged => (
             ErrorKind::Unreachable,
-            format!("what is said about the server `{server}` has just changed; try again"),
+            format!("the configuration of the server `{server}` has just changed; try again"),
             None,
         ),
-        McpError::WantsInput => (ErrorKind::Tool, error.to_string(), None),
+        McpError::InputRequired => (ErrorKind::Tool, error.to_string(), None),
         McpError::Net(NetError::Refused { .. }) => (
             ErrorKind::PermissionDenied,
-            format!("the server `{server}` leads to a place that is not open"),
+            format!("the address of the server `{server}` is not open to network access"),
             None,
         ),
-        McpError::GivenUp { .. }
+        McpError::TooManyFailures { .. }
         | McpError::Start(_)
         | McpError::Confinement { .. }
         | McpError::MissingSecret { .. }
-        | McpError::TooSlow { .. } => (
+        | McpError::StartTimeout { .. } => (
             ErrorKind::Unreachable,
             format!("the server `{server}` does not start"),
-            Some(format!("`toolroom mcp show {server}` and `toolroom mcp logs {server}` tell a person why")),
+            Some(format!(
+                "the user can see why with `toolroom mcp show {server}` and `toolroom mcp logs {server}`"
+            )),
         ),
-        McpError::TooMuch { what, limit } => (
+        McpError::LimitExceeded { what, limit } => (
             ErrorKind::Upstream,
-            format!("{what} of the server `{server}` is longer than is taken: {limit}"),
+            format!("{what} of the server `{server}` exceeds the limit of {limit}"),
             Some("ask for less".to_owned()),
         ),
-        McpError::Nonsense(_) | McpError::Version { .. } => {
-            (ErrorKind::Upstream, format!("the server `{server}` gave no usable answer"), None)
+        McpError::Protocol(_) | McpError::UnsupportedVersion { .. } => {
+            (ErrorKind::Upstream, format!("the server `{server}` sent an invalid response"), None)
         }
         _ => (ErrorKind::Unreachable, format!("the server `{server}` cannot be reached"), None),
     };
-    let mut told = ToolError::new(kind, text).caused_by(error);
+    let mut failure = ToolError::new(kind, text).caused_by(error);
     if let Some(hint) = hint {
-        told = told.with_hint(hint);
+        failure = failure.with_hint(hint);
     }
-    if in_doubt { told.in_doubt() } else { told }
+    if in_doubt { failure.in_doubt() } else { failure }
 }

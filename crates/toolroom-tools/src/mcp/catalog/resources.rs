@@ -1,5 +1,4 @@
-//! Resources of other servers: what their tools link to can be listed and read. They are two tools of the gateway, which are
-//! there while there is a server.
+//! Resources of MCP servers: two tools of the gateway list and read them. They are registered while there is a server.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -14,22 +13,22 @@ use toolroom::tool::{
     tool_fn,
 };
 
-use crate::mcp::catalog::content::{describing, output};
-use crate::mcp::catalog::gateway::Docked;
+use crate::mcp::catalog::content::{descriptive_fields, output};
+use crate::mcp::catalog::gateway::RegisteredServer;
 use crate::mcp::catalog::tool::DEFAULT_TIMEOUT;
-use crate::mcp::connection::{Berth, Wanted};
+use crate::mcp::connection::{ServerConnection, ServerRequest};
 
-/// Whose tools these are: of the gateway, and of no server.
+/// The catalog source of both tools.
 pub(crate) const SOURCE: &str = "gateway";
 
-/// Entries of a page of a list that are told.
+/// Further entries of a page are left out.
 const MAX_LISTED: usize = 200;
 
-/// Parts of a resource that are told.
+/// Further parts of a resource are left out.
 const MAX_PARTS: usize = 32;
 
-/// All servers, as far as they are still there.
-type Servers = Weak<Mutex<BTreeMap<String, Docked>>>;
+/// The gateway's servers.
+type Servers = Weak<Mutex<BTreeMap<String, RegisteredServer>>>;
 
 #[derive(Deserialize, JsonSchema)]
 struct List {
@@ -52,17 +51,17 @@ struct Read {
     uri: String,
 }
 
-/// Both tools.
+/// The tools `gateway:list_resources` and `gateway:read_resource`.
 pub(crate) fn tools(servers: &Servers) -> Result<Vec<Arc<dyn Tool>>, IdError> {
     let (listed, read) = (servers.clone(), servers.clone());
     let list = tool_fn(
         "gateway:list_resources",
-        "List the resources that an MCP server has, page by page: their addresses, names and kinds.",
+        "List the resources of an MCP server, page by page: their addresses, names and kinds.",
         move |context: CallContext, List { server, cursor }| {
             let servers = listed.clone();
             async move {
-                let wanted = Wanted::Resources { cursor: cursor.as_deref() };
-                listing(asked(&servers, &server, &Arc::new(context), wanted).await?)
+                let request = ServerRequest::ListResources { cursor: cursor.as_deref() };
+                resource_list(send(&servers, &server, &Arc::new(context), request).await?)
             }
         },
     )?;
@@ -73,56 +72,57 @@ pub(crate) fn tools(servers: &Servers) -> Result<Vec<Arc<dyn Tool>>, IdError> {
             let servers = read.clone();
             async move {
                 let context = Arc::new(context);
-                let result = asked(&servers, &server, &context, Wanted::Resource { uri: &uri }).await?;
+                let request = ServerRequest::ReadResource { uri: &uri };
+                let result = send(&servers, &server, &context, request).await?;
                 let make_file = |media_type: &str, bytes| context.attachment(media_type, bytes);
                 Ok::<_, ToolError>(output(&make_file, None, blocks(result)?, None))
             }
         },
     )?;
-    let words = ["mcp", "resource", "link", "document"];
+    let keywords = ["mcp", "resource", "link", "document"];
     let (list, read) = (list.destination(destination), read.destination(destination));
-    let list = list.with(|spec| guarded(spec).title("List Resources").category("mcp", &words));
-    let read = read.with(|spec| guarded(spec).title("Read Resource").category("mcp", &words));
+    let list = list.with(|spec| classified(spec).title("List Resources").category("mcp", &keywords));
+    let read = read.with(|spec| classified(spec).title("Read Resource").category("mcp", &keywords));
     Ok(vec![Arc::new(list), Arc::new(read)])
 }
 
-/// What a server gives is a stranger's, what it knows may be private, and what it is asked for goes out to it.
-fn guarded(spec: ToolSpec) -> ToolSpec {
+/// Resources are untrusted, may be private, and the request itself leaves this process.
+fn classified(spec: ToolSpec) -> ToolSpec {
     spec.effect(Effect::Read)
         .capabilities(&[Capability::ReadsPrivate, Capability::ReadsUntrusted, Capability::Egress])
         .risk(Risk::Medium)
         .timeout(Timeout::After(DEFAULT_TIMEOUT))
 }
 
-/// The server that is asked.
+/// The server that receives the request.
 fn destination(arguments: &Arguments) -> Option<Destination> {
     arguments.get("server").and_then(Value::as_str).map(|server| Destination::new(format!("mcp:{server}")))
 }
 
-async fn asked(
+async fn send(
     servers: &Servers,
     name: &str,
     context: &Arc<CallContext>,
-    wanted: Wanted<'_>,
+    request: ServerRequest<'_>,
 ) -> Result<Map<String, Value>, ToolError> {
-    berth(servers, name).await?.ask(context, &wanted).await
+    connection(servers, name).await?.send(context, &request).await
 }
 
-async fn berth(servers: &Servers, name: &str) -> Result<Arc<Berth>, ToolError> {
-    let docked = servers.upgrade();
-    let docked = docked.ok_or_else(|| ToolError::new(ErrorKind::Crashed, "everything has ended"))?;
-    let docked = docked.lock().await;
-    let found = docked.get(name).map(|seat| Arc::clone(&seat.berth));
+async fn connection(servers: &Servers, name: &str) -> Result<Arc<ServerConnection>, ToolError> {
+    let servers = servers.upgrade();
+    let servers = servers.ok_or_else(|| ToolError::new(ErrorKind::Crashed, "the gateway is closed"))?;
+    let servers = servers.lock().await;
+    let found = servers.get(name).map(|server| Arc::clone(&server.connection));
     found.ok_or_else(|| {
-        let names: Vec<String> = docked.keys().map(|name| format!("`{name}`")).collect();
-        ToolError::not_found(format!("there is no server `{name}`; there are {}", names.join(", ")))
+        let names: Vec<String> = servers.keys().map(|name| format!("`{name}`")).collect();
+        ToolError::not_found(format!("unknown server `{name}`; known servers: {}", names.join(", ")))
     })
 }
 
-/// A page of a list, with nothing in it but what describes a resource.
-fn listing(mut page: Map<String, Value>) -> Result<Value, ToolError> {
+/// A page of `resources/list`, reduced to descriptive fields.
+fn resource_list(mut page: Map<String, Value>) -> Result<Value, ToolError> {
     let Some(Value::Array(listed)) = page.remove("resources") else {
-        return Err(ToolError::new(ErrorKind::Upstream, "the server gave no list of resources"));
+        return Err(ToolError::new(ErrorKind::Upstream, "the server returned no list of resources"));
     };
     let left_out = listed.len().saturating_sub(MAX_LISTED);
     let resources: Vec<Value> = listed
@@ -130,25 +130,30 @@ fn listing(mut page: Map<String, Value>) -> Result<Value, ToolError> {
         .take(MAX_LISTED)
         .filter_map(|resource| match resource {
             Value::Object(mut resource) if resource.get("uri").is_some_and(Value::is_string) => {
-                Some(Value::Object(describing(&mut resource)))
+                Some(Value::Object(descriptive_fields(&mut resource)))
             }
             _ => None,
         })
         .collect();
-    let mut told = json!({"resources": resources});
-    if let Some(told) = told.as_object_mut() {
-        told.extend((left_out > 0).then(|| ("left_out".to_owned(), json!(left_out))));
+    let mut list = json!({"resources": resources});
+    if let Some(list) = list.as_object_mut() {
+        list.extend((left_out > 0).then(|| ("left_out".to_owned(), json!(left_out))));
         let next = page.remove("nextCursor").filter(Value::is_string);
-        told.extend(next.map(|next| ("nextCursor".to_owned(), next)));
+        list.extend(next.map(|next| ("nextCursor".to_owned(), next)));
     }
-    Ok(told)
+    Ok(list)
 }
 
-/// What a resource holds, in the blocks of a result: a single text is that text.
+/// The contents of a resource as blocks of a tool result. A single text becomes a text block.
 fn blocks(mut result: Map<String, Value>) -> Result<Vec<Value>, ToolError> {
     let mut parts = match result.remove("contents") {
         Some(Value::Array(parts)) if !parts.is_empty() => parts,
-        _ => return Err(ToolError::new(ErrorKind::Upstream, "the server gave nothing for this address")),
+        _ => {
+            return Err(ToolError::new(
+                ErrorKind::Upstream,
+                "the server returned no content for this address",
+            ));
+        }
     };
     let left_out = parts.len().saturating_sub(MAX_PARTS);
     parts.truncate(MAX_PARTS);
@@ -159,7 +164,7 @@ fn blocks(mut result: Map<String, Value>) -> Result<Vec<Value>, ToolError> {
         _ => parts.into_iter().map(|part| json!({"type": "resource", "resource": part})).collect(),
     };
     if left_out > 0 {
-        blocks.push(json!({"type": "text", "text": format!("[{left_out} more, left out]")}));
+        blocks.push(json!({"type": "text", "text": format!("[{left_out} more parts left out]")}));
     }
     Ok(blocks)
 }
@@ -174,27 +179,27 @@ mod tests {
     }
 
     #[test]
-    fn a_list_says_what_describes_a_resource_and_where_it_goes_on() {
+    fn a_list_has_descriptive_fields_and_the_next_cursor() {
         let page = object(json!({"resources": [
             {"uri": "a://1", "name": "one", "mimeType": "text/plain", "_meta": {"x": 1}, "size": null, "secret": 1},
             "nonsense", {"uri": 5}, {"name": "nowhere"},
         ], "nextCursor": "2", "other": 1}));
-        let told = json!({"resources": [{"uri": "a://1", "name": "one", "mimeType": "text/plain"}], "nextCursor": "2"});
-        assert_eq!(listing(page).unwrap(), told);
+        let list = json!({"resources": [{"uri": "a://1", "name": "one", "mimeType": "text/plain"}], "nextCursor": "2"});
+        assert_eq!(resource_list(page).unwrap(), list);
         assert_eq!(
-            listing(object(json!({"resources": [], "nextCursor": 7}))).unwrap(),
+            resource_list(object(json!({"resources": [], "nextCursor": 7}))).unwrap(),
             json!({"resources": []})
         );
         for nothing in [json!({}), json!({"resources": "nope"})] {
-            assert_eq!(listing(object(nothing)).unwrap_err().kind(), ErrorKind::Upstream);
+            assert_eq!(resource_list(object(nothing)).unwrap_err().kind(), ErrorKind::Upstream);
         }
         let many: Vec<Value> = (0..MAX_LISTED + 5).map(|number| json!({"uri": number.to_string()})).collect();
-        let told = listing(object(json!({"resources": many}))).unwrap();
-        assert_eq!((told["resources"].as_array().unwrap().len(), &told["left_out"]), (MAX_LISTED, &json!(5)));
+        let list = resource_list(object(json!({"resources": many}))).unwrap();
+        assert_eq!((list["resources"].as_array().unwrap().len(), &list["left_out"]), (MAX_LISTED, &json!(5)));
     }
 
     #[test]
-    fn a_single_text_is_that_text_and_nothing_is_an_error() {
+    fn a_single_text_becomes_a_text_block_and_nothing_is_an_error() {
         let text = object(json!({"contents": [{"uri": "a://1", "text": "words"}]}));
         assert_eq!(blocks(text).unwrap(), [json!({"type": "text", "text": "words"})]);
         let blob = json!({"uri": "a://1", "blob": "AAAA", "mimeType": "image/png"});
@@ -203,7 +208,7 @@ mod tests {
         let many = vec![json!({"uri": "a", "text": "b"}); MAX_PARTS + 1];
         let read = blocks(object(json!({"contents": many}))).unwrap();
         assert_eq!(read.len(), MAX_PARTS + 1);
-        assert_eq!(read.last().unwrap()["text"], "[1 more, left out]");
+        assert_eq!(read.last().unwrap()["text"], "[1 more parts left out]");
         for nothing in [json!({}), json!({"contents": []}), json!({"contents": "x"})] {
             assert_eq!(blocks(object(nothing)).unwrap_err().kind(), ErrorKind::Upstream);
         }

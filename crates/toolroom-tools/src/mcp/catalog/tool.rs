@@ -1,4 +1,4 @@
-//! A foreign tool, as a tool of the house.
+//! A foreign tool as a [`Tool`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,49 +8,57 @@ use toolroom::call::CallContext;
 use toolroom::schema::{PatternRule, Schema};
 use toolroom::tool::{Arguments, Effect, Risk, Timeout, Tool, ToolError, ToolOutput, ToolSpec};
 
-use crate::mcp::catalog::classification::worth;
-use crate::mcp::catalog::definition::{Definition, Unusable};
+use crate::mcp::catalog::classification::classify;
+use crate::mcp::catalog::definition::{Definition, UnusableTool};
 use crate::mcp::catalog::outcome::outcome;
-use crate::mcp::connection::{Berth, Wanted};
+use crate::mcp::connection::{ServerConnection, ServerRequest};
 
-/// How long a call may take, where the entry says nothing.
+/// Timeout of a call, if the server's entry has none.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A tool of a server.
+/// A tool of an MCP server.
 pub(crate) struct ForeignTool {
     spec: ToolSpec,
     definition: Definition,
     hash: String,
-    /// The schema of its results, as far as it can be checked.
+    /// The output schema, if it can be checked.
     promised: Option<Schema>,
-    berth: Arc<Berth>,
+    connection: Arc<ServerConnection>,
 }
 
 impl ForeignTool {
-    pub(crate) fn new(berth: Arc<Berth>, definition: Definition) -> Result<Self, Unusable> {
-        let mut spec = spec(berth.name(), berth.timeout(), &definition)?;
-        worth(&berth.record, &definition).apply(&mut spec);
+    pub(crate) fn new(
+        connection: Arc<ServerConnection>,
+        definition: Definition,
+    ) -> Result<Self, UnusableTool> {
+        let mut spec = spec(connection.name(), connection.timeout(), &definition)?;
+        classify(&connection.record, &definition).apply(&mut spec);
         let hash = definition.hash();
         let promised = definition.output.clone().map(|output| Schema::new(output, PatternRule::Relax));
         let promised = promised.and_then(|schema| {
             schema
-                .inspect_err(|error| tracing::debug!(tool = %spec.id, %error, "results are not checked"))
+                .inspect_err(|error| tracing::debug!(tool = %spec.id, %error, "results are not checked: unusable output schema"))
                 .ok()
         });
-        Ok(Self { spec, definition, hash, promised, berth })
+        Ok(Self { spec, definition, hash, promised, connection })
     }
 }
 
-/// The tool as the house knows it, before a person has said what it does: able to do everything. What it says about itself
-/// is believed only where that is the worse.
-pub(crate) fn spec(server: &str, timeout: Duration, definition: &Definition) -> Result<ToolSpec, Unusable> {
-    let bad = |why: String| Unusable { name: definition.name.clone(), why };
+/// The spec of an unclassified tool. The server's hints are used only where they are worse.
+pub(crate) fn spec(
+    server: &str,
+    timeout: Duration,
+    definition: &Definition,
+) -> Result<ToolSpec, UnusableTool> {
+    let unusable = |why: String| UnusableTool { name: definition.name.clone(), why };
     if definition.name.contains(':') {
-        return Err(bad("its name holds a colon, and could pass for the id of another tool".to_owned()));
+        return Err(unusable(
+            "its name contains a colon and could be mistaken for another tool's id".to_owned(),
+        ));
     }
     let id = format!("mcp:{server}:{}", definition.name);
     let mut spec =
-        ToolSpec::new(&id, definition.description.clone()).map_err(|error| bad(error.to_string()))?;
+        ToolSpec::new(&id, definition.description.clone()).map_err(|error| unusable(error.to_string()))?;
     spec =
         spec.parameters(definition.input.clone()).category(server, &["mcp"]).timeout(Timeout::After(timeout));
     if let Some(title) = definition.title.as_ref().filter(|title| !title.trim().is_empty()) {
@@ -66,11 +74,11 @@ pub(crate) fn spec(server: &str, timeout: Duration, definition: &Definition) -> 
     Ok(spec)
 }
 
-/// Whether its arguments can be checked. The catalog does the same once more, for each start of a process.
-pub(crate) fn check_schema(definition: &Definition) -> Result<(), Unusable> {
+/// Checks that the schema of the arguments can be compiled.
+pub(crate) fn check_schema(definition: &Definition) -> Result<(), UnusableTool> {
     let schema = Schema::new(Arc::new(definition.input.clone()), PatternRule::Relax);
     let why = |error| format!("its schema cannot be used: {error}");
-    schema.map(drop).map_err(|error| Unusable { name: definition.name.clone(), why: why(error) })
+    schema.map(drop).map_err(|error| UnusableTool { name: definition.name.clone(), why: why(error) })
 }
 
 impl Tool for ForeignTool {
@@ -85,8 +93,9 @@ impl Tool for ForeignTool {
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
             let context = Arc::new(context);
-            let wanted = Wanted::Call { tool: &self.definition, hash: &self.hash, arguments: &arguments };
-            let result = self.berth.ask(&context, &wanted).await?;
+            let request =
+                ServerRequest::CallTool { tool: &self.definition, hash: &self.hash, arguments: &arguments };
+            let result = self.connection.send(&context, &request).await?;
             let make_file = |media_type: &str, bytes| context.attachment(media_type, bytes);
             outcome(&make_file, self.promised.as_ref(), result)
         })

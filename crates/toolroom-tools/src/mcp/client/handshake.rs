@@ -1,4 +1,4 @@
-//! The first words to a server: which era it is of, and what is agreed upon.
+//! Negotiates the protocol era and version with a server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,44 +7,49 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use crate::mcp::client::Client;
-use crate::mcp::client::pending::Desk;
-use crate::mcp::protocol::era::{Era, STATELESS, WITH_SESSIONS};
+use crate::mcp::client::pending::PendingRequests;
 use crate::mcp::protocol::error::{McpError, UNSUPPORTED_VERSION};
-use crate::mcp::protocol::message::{note, shortened};
-use crate::mcp::transport::listening::Backoff;
-use crate::mcp::transport::{Ask, Wire};
+use crate::mcp::protocol::message::{notification, shortened};
+use crate::mcp::protocol::{Era, STATELESS, WITH_SESSIONS};
+use crate::mcp::transport::notification_stream::Backoff;
+use crate::mcp::transport::{OutgoingRequest, Transport};
 
-/// How long a server of unknown age may be silent before it counts as an older one.
-const PROBE: Duration = Duration::from_secs(10);
+/// A server that does not answer `server/discover` within this time is taken for one of the session era.
+const DISCOVER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long the first words may take: programs have to start first.
-const HANDSHAKE: Duration = Duration::from_secs(60);
+/// Timeout of `initialize`. Programs have to start first.
+const INITIALIZE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long a server may be silent about changes; then it is asked anew.
-const SUBSCRIBED: Duration = Duration::from_secs(3_600);
+/// A subscription without events is renewed after this time.
+const SUBSCRIPTION_TIMEOUT: Duration = Duration::from_secs(3_600);
 
-/// What is shown of a version.
+/// Characters of a version that error messages show.
 const SHOWN_CHARS: usize = 80;
 
 impl Client {
-    /// Finds the era the server is of, and begins as it wants it. What it was of the last time is only where to begin.
-    pub(crate) async fn agree(wire: Wire, desk: Arc<Desk>, known: Option<Era>) -> Result<Self, McpError> {
-        let (about, version) = (Value::Null, STATELESS.to_owned());
-        let wire = Arc::new(wire);
-        let mut client = Self { wire, listening: None, desk, era: Era::Stateless, version, about };
+    /// Finds the era of the server and negotiates. `known` is the era of the last connection, which is tried first.
+    pub(crate) async fn negotiate(
+        transport: Transport,
+        pending: Arc<PendingRequests>,
+        known: Option<Era>,
+    ) -> Result<Self, McpError> {
+        let (server_info, version) = (Value::Null, STATELESS.to_owned());
+        let transport = Arc::new(transport);
+        let mut client =
+            Self { transport, listening: None, pending, era: Era::Stateless, version, server_info };
         if known == Some(Era::Session) {
             match client.initialize().await {
-                Err(error) if error.may_be_older() && client.discovered().await? => {}
-                agreed => agreed?,
+                Err(error) if error.may_be_older() && client.try_stateless().await? => {}
+                result => result?,
             }
-        } else if !client.discovered().await? {
+        } else if !client.try_stateless().await? {
             client.initialize().await?;
         }
         Ok(client)
     }
 
-    /// Whether the server is of the newer era; then it is talked to in its words.
-    async fn discovered(&mut self) -> Result<bool, McpError> {
+    /// Returns whether the server is of the stateless era, and subscribes to changes of its tools if so.
+    async fn try_stateless(&mut self) -> Result<bool, McpError> {
         match self.discover().await {
             Ok(true) => {
                 self.era = Era::Stateless;
@@ -54,112 +59,120 @@ impl Client {
             }
             Ok(false) => Ok(false),
             Err(error) if error.may_be_older() => {
-                tracing::debug!(%error, "the server may be an older one");
+                tracing::debug!(%error, "the server may be of the session era");
                 Ok(false)
             }
             Err(error) => Err(error),
         }
     }
 
-    /// Asks in the words of the newer era; says whether the server understands them.
+    /// Sends `server/discover`. Returns whether the server supports the stateless era.
     async fn discover(&mut self) -> Result<bool, McpError> {
         self.era = Era::Stateless;
-        self.speak(Some(STATELESS), true);
-        let ask = || Ask { may_cancel: false, ..Ask::new("server/discover", Map::new(), PROBE) };
-        let about = match self.ask(ask()).await {
-            Err(McpError::Refused { code: UNSUPPORTED_VERSION, data, .. }) => {
+        self.set_version(Some(STATELESS), true);
+        let request = || OutgoingRequest {
+            is_cancellable: false,
+            ..OutgoingRequest::new("server/discover", Map::new(), DISCOVER_TIMEOUT)
+        };
+        let server_info = match self.request(request()).await {
+            Err(McpError::Rpc { code: UNSUPPORTED_VERSION, data, .. }) => {
                 let supported = data.as_ref().and_then(|data| data.get("supported"));
                 if !versions(supported).any(|version| version == STATELESS) {
                     return Ok(false);
                 }
-                self.ask(ask()).await?
+                self.request(request()).await?
             }
-            answer => answer?,
+            response => response?,
         };
-        let supported = about.get("supportedVersions");
+        let supported = server_info.get("supportedVersions");
         if !versions(supported).any(|version| version == STATELESS) {
             return Ok(false);
         }
-        self.about = about;
+        self.server_info = server_info;
         Ok(true)
     }
 
-    /// The handshake of the older era.
+    /// The handshake of the session era.
     async fn initialize(&mut self) -> Result<(), McpError> {
         self.era = Era::Session;
-        self.speak(None, false);
+        self.set_version(None, false);
         let params = json!({
             "protocolVersion": WITH_SESSIONS[0],
-            "capabilities": self.desk.attendant().capabilities(),
-            "clientInfo": own_name(),
+            "capabilities": self.pending.handler().capabilities(),
+            "clientInfo": client_info(),
         });
         let params = params.as_object().cloned().unwrap_or_default();
-        let ask = Ask { may_cancel: false, ..Ask::new("initialize", params, HANDSHAKE) };
-        let about = self.wire.ask(&ask).await?;
-        let version = about.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
+        let request = OutgoingRequest {
+            is_cancellable: false,
+            ..OutgoingRequest::new("initialize", params, INITIALIZE_TIMEOUT)
+        };
+        let server_info = self.transport.request(&request).await?;
+        let version = server_info.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
         if !WITH_SESSIONS.contains(&version) {
-            return Err(McpError::Version { offered: format!("`{}`", shortened(version, SHOWN_CHARS)) });
+            return Err(McpError::UnsupportedVersion {
+                offered: format!("`{}`", shortened(version, SHOWN_CHARS)),
+            });
         }
         version.clone_into(&mut self.version);
-        // Before that there was no such header.
-        let is_told = version >= "2025-06-18";
-        self.speak(is_told.then(|| version.to_owned()).as_deref(), false);
-        self.about = about;
-        self.wire.tell(note("notifications/initialized", &Value::Null)).await?;
-        if let Wire::Http(http) = &*self.wire
-            && let Some(listening) = http.listen().await
+        // Earlier versions do not have the header.
+        let has_header = version >= "2025-06-18";
+        self.set_version(has_header.then(|| version.to_owned()).as_deref(), false);
+        self.server_info = server_info;
+        self.transport.send(notification("notifications/initialized", &Value::Null)).await?;
+        if let Transport::Http(http) = &*self.transport
+            && let Some(stream) = http.notification_stream().await
         {
-            self.listening = Some(tokio::spawn(listening.read()).abort_handle());
+            self.listening = Some(tokio::spawn(stream.read()).abort_handle());
         }
         Ok(())
     }
 
-    /// Wants to be told when the tools change, if the server can tell.
+    /// Subscribes to changes of the tools, if the server supports it.
     fn subscribe(&mut self) {
-        if self.about.pointer("/capabilities/tools/listChanged") != Some(&Value::Bool(true)) {
+        if self.server_info.pointer("/capabilities/tools/listChanged") != Some(&Value::Bool(true)) {
             return;
         }
         let params = json!({"notifications": {"toolsListChanged": true}});
-        let mut ask =
-            Ask::new("subscriptions/listen", params.as_object().cloned().unwrap_or_default(), SUBSCRIBED);
-        ask.params.insert("_meta".to_owned(), self.meta());
-        let (wire, desk) = (Arc::clone(&self.wire), Arc::clone(&self.desk));
+        let params = params.as_object().cloned().unwrap_or_default();
+        let mut request = OutgoingRequest::new("subscriptions/listen", params, SUBSCRIPTION_TIMEOUT);
+        request.params.insert("_meta".to_owned(), self.meta());
+        let (transport, pending) = (Arc::clone(&self.transport), Arc::clone(&self.pending));
         let listening = tokio::spawn(async move {
             let mut backoff = Backoff::default();
-            while desk.closed().is_none() {
+            while pending.closed().is_none() {
                 let began = Instant::now();
-                // Its answer is its end. What was not said meanwhile may be that the tools have changed.
-                match wire.ask(&ask).await {
-                    Err(McpError::Refused { message, .. }) => {
-                        tracing::debug!(message, "a server does not tell of changes");
+                // The response ends the subscription. Changes may have been missed until the next one.
+                match transport.request(&request).await {
+                    Err(McpError::Rpc { message, .. }) => {
+                        tracing::debug!(message, "the server does not support subscriptions");
                         return;
                     }
-                    ended => tracing::debug!(error = ?ended.err(), "a server tells of no changes for now"),
+                    ended => tracing::debug!(error = ?ended.err(), "the subscription to a server ended"),
                 }
                 tokio::time::sleep(backoff.after(began.elapsed(), None)).await;
-                desk.attendant().tools_changed();
+                pending.handler().on_tools_changed();
             }
         });
         self.listening = Some(listening.abort_handle());
     }
 
-    /// What goes with every request of the newer era.
+    /// `_meta` of every request of the stateless era.
     pub(crate) fn meta(&self) -> Value {
         json!({
             "io.modelcontextprotocol/protocolVersion": STATELESS,
-            "io.modelcontextprotocol/clientInfo": own_name(),
-            "io.modelcontextprotocol/clientCapabilities": self.desk.attendant().capabilities(),
+            "io.modelcontextprotocol/clientInfo": client_info(),
+            "io.modelcontextprotocol/clientCapabilities": self.pending.handler().capabilities(),
         })
     }
 
-    fn speak(&self, version: Option<&str>, is_stateless: bool) {
-        if let Wire::Http(http) = &*self.wire {
-            http.speak(version, is_stateless);
+    fn set_version(&self, version: Option<&str>, is_stateless: bool) {
+        if let Transport::Http(http) = &*self.transport {
+            http.set_version(version, is_stateless);
         }
     }
 }
 
-fn own_name() -> Value {
+fn client_info() -> Value {
     json!({"name": "toolroom", "title": "Toolroom", "version": env!("CARGO_PKG_VERSION")})
 }
 

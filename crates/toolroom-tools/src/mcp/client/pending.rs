@@ -1,4 +1,4 @@
-//! What is asked of a server and not answered yet, and what becomes of everything it says.
+//! Pending requests to a server, and the dispatch of its messages.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,173 +9,177 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::mcp::protocol::error::McpError;
-use crate::mcp::protocol::message::{Incoming, reply, shortened};
+use crate::mcp::protocol::message::{Incoming, response, shortened};
 
-/// Requests that one connection has open at a time.
+/// Pending requests per connection.
 const MAX_OPEN: usize = 512;
 
-/// Messages that may come at once, and each second after that. More is a flood.
-const BURST: Amount = Amount { messages: 10_000.0, bytes: 128.0 * 1024.0 * 1024.0 };
-const EACH_SECOND: Amount = Amount { messages: 1_000.0, bytes: 16.0 * 1024.0 * 1024.0 };
+/// A server that sends more than this burst, or more than this rate afterwards, is disconnected.
+const BURST: Traffic = Traffic { messages: 10_000.0, bytes: 128.0 * 1024.0 * 1024.0 };
+const PER_SECOND: Traffic = Traffic { messages: 1_000.0, bytes: 16.0 * 1024.0 * 1024.0 };
 
-/// What is shown of a text that tells about progress.
+/// The longest text of a progress notification.
 const MAX_PROGRESS_CHARS: usize = 500;
 
-/// Hears how far a request is: a text, and a part of the whole if that is known.
+/// Receives progress: a text, and the fraction that is done, if known.
 pub type ProgressSink = Arc<dyn Fn(String, Option<f64>) + Send + Sync>;
 
-/// What a server asks of us and tells us beside its answers. Called while messages are read: it must not block.
-pub trait Attendant: Send + Sync {
-    /// What we say we can do.
+/// Handles requests and notifications of the server. Called while messages are read: it must not block.
+pub trait ClientHandler: Send + Sync {
+    /// The capabilities of this client.
     fn capabilities(&self) -> Value {
         json!({})
     }
 
-    /// The answer to a question of the server; `None` where nobody here does such a thing.
-    fn answer(&self, method: &str, params: &Value) -> Option<Value> {
+    /// The result of a request of the server. `None` if the method is not supported.
+    fn handle_request(&self, method: &str, params: &Value) -> Option<Value> {
         let _ = (method, params);
         None
     }
 
-    /// The tools of the server are not what they were, or may not be.
-    fn tools_changed(&self) {}
+    /// The server's tools may have changed.
+    fn on_tools_changed(&self) {}
 
-    /// The server is a program, and printed this as an error.
-    fn printed(&self, bytes: &[u8]) {
+    /// The server's program wrote to standard error.
+    fn on_stderr(&self, bytes: &[u8]) {
         let _ = bytes;
     }
 }
 
-/// Nobody who could answer a question.
+/// Supports no requests and ignores notifications.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Nobody;
+pub struct DefaultHandler;
 
-impl Attendant for Nobody {}
+impl ClientHandler for DefaultHandler {}
 
-/// The desk of one connection.
-pub(crate) struct Desk {
-    state: Mutex<State>,
-    attendant: Arc<dyn Attendant>,
+/// The pending requests of one connection.
+pub(crate) struct PendingRequests {
+    state: Mutex<PendingState>,
+    handler: Arc<dyn ClientHandler>,
 }
 
-struct State {
-    next: i64,
-    open: HashMap<i64, Waiting>,
+struct PendingState {
+    next_id: i64,
+    open: HashMap<i64, Waiter>,
     closed: Option<McpError>,
-    allowance: Amount,
-    counted: Instant,
+    allowance: Traffic,
+    refilled: Instant,
 }
 
-/// How much a server says.
+/// Messages and bytes from a server.
 #[derive(Debug, Clone, Copy)]
-struct Amount {
+struct Traffic {
     messages: f64,
     bytes: f64,
 }
 
-struct Waiting {
-    answer: oneshot::Sender<Result<Value, McpError>>,
+struct Waiter {
+    response: oneshot::Sender<Result<Value, McpError>>,
     progress: Option<ProgressSink>,
-    heard: Instant,
+    last_activity: Instant,
 }
 
-/// A request that is open. Whoever drops it no longer waits for its answer.
-pub(crate) struct Ticket {
+/// A pending request. Dropping it gives up the response.
+pub(crate) struct PendingRequest {
     pub(crate) id: i64,
-    desk: Arc<Desk>,
-    answer: oneshot::Receiver<Result<Value, McpError>>,
-    farewell: Option<Farewell>,
+    pending: Arc<PendingRequests>,
+    response: oneshot::Receiver<Result<Value, McpError>>,
+    on_cancel: Option<CancelHook>,
 }
 
-/// Tells a server that nobody waits for this request any more.
-type Farewell = Box<dyn FnOnce(i64) + Send>;
+/// Sends the cancellation of a request to the server.
+type CancelHook = Box<dyn FnOnce(i64) + Send>;
 
-impl Desk {
-    pub(crate) fn new(attendant: Arc<dyn Attendant>) -> Arc<Self> {
+impl PendingRequests {
+    pub(crate) fn new(handler: Arc<dyn ClientHandler>) -> Arc<Self> {
+        let now = Instant::now();
         let state =
-            State { next: 1, open: HashMap::new(), closed: None, allowance: BURST, counted: Instant::now() };
-        Arc::new(Self { state: Mutex::new(state), attendant })
+            PendingState { next_id: 1, open: HashMap::new(), closed: None, allowance: BURST, refilled: now };
+        Arc::new(Self { state: Mutex::new(state), handler })
     }
 
-    pub(crate) fn attendant(&self) -> &dyn Attendant {
-        self.attendant.as_ref()
+    pub(crate) fn handler(&self) -> &dyn ClientHandler {
+        self.handler.as_ref()
     }
 
-    /// Opens a request. If that is not possible, nothing was sent.
-    pub(crate) fn open(self: &Arc<Self>, progress: Option<ProgressSink>) -> Result<Ticket, McpError> {
+    /// Registers a request. If that fails, nothing was sent.
+    pub(crate) fn register(
+        self: &Arc<Self>,
+        progress: Option<ProgressSink>,
+    ) -> Result<PendingRequest, McpError> {
         let mut state = self.state();
         if let Some(error) = &state.closed {
-            return Err(error.clone().unsent());
+            return Err(error.clone().not_sent());
         }
         if state.open.len() >= MAX_OPEN {
             let limit = format!("{MAX_OPEN} at a time");
-            return Err(McpError::TooMuch { what: "another request", limit }.unsent());
+            return Err(McpError::LimitExceeded { what: "the number of requests", limit }.not_sent());
         }
-        let id = state.next;
-        state.next += 1;
-        let (sender, answer) = oneshot::channel();
-        state.open.insert(id, Waiting { answer: sender, progress, heard: Instant::now() });
-        Ok(Ticket { id, desk: Arc::clone(self), answer, farewell: None })
+        let id = state.next_id;
+        state.next_id += 1;
+        let (sender, response) = oneshot::channel();
+        state.open.insert(id, Waiter { response: sender, progress, last_activity: Instant::now() });
+        Ok(PendingRequest { id, pending: Arc::clone(self), response, on_cancel: None })
     }
 
-    /// Takes a message in, and gives what has to be said in return. An error is one of this message alone, unless the
-    /// desk [is closed](Desk::closed) with it. Where an answer without an id can only be that to one request, that is
-    /// `asked`.
-    pub(crate) fn take(&self, asked: Option<i64>, bytes: &[u8]) -> Result<Vec<Vec<u8>>, McpError> {
-        let messages = Incoming::read(bytes);
-        self.count(messages.as_ref().map_or(1, |messages| messages.len().max(1)), 0)?;
+    /// Handles a message and returns the replies to send. An error concerns this message only, unless the connection
+    /// [is closed](PendingRequests::closed). `only_request` is the request that an error response without an id belongs to.
+    pub(crate) fn receive(&self, only_request: Option<i64>, bytes: &[u8]) -> Result<Vec<Vec<u8>>, McpError> {
+        let messages = Incoming::parse(bytes);
+        self.count_traffic(messages.as_ref().map_or(1, |messages| messages.len().max(1)), 0)?;
         let mut messages = messages?;
-        if let [Incoming::Answer { id, result: Err(_) }] = messages.as_mut_slice() {
-            *id = id.or(asked);
+        if let [Incoming::Response { id, result: Err(_) }] = messages.as_mut_slice() {
+            *id = id.or(only_request);
         }
-        Ok(messages.into_iter().filter_map(|message| self.sort(message)).collect())
+        Ok(messages.into_iter().filter_map(|message| self.dispatch(message)).collect())
     }
 
-    /// Counts what came, whatever it is. A flood closes the desk.
-    pub(crate) fn count(&self, messages: usize, bytes: usize) -> Result<(), McpError> {
+    /// Counts received messages and bytes. Closes the connection if they exceed the rate limit.
+    pub(crate) fn count_traffic(&self, messages: usize, bytes: usize) -> Result<(), McpError> {
         let number = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
         let mut state = self.state();
         let now = Instant::now();
-        let passed = now.saturating_duration_since(state.counted).as_secs_f64();
-        state.counted = now;
-        let left =
-            |left: f64, each: f64, most: f64, came: usize| (left + passed * each).min(most) - number(came);
-        let Amount { messages: known, bytes: read } = state.allowance;
-        state.allowance = Amount {
-            messages: left(known, EACH_SECOND.messages, BURST.messages, messages),
-            bytes: left(read, EACH_SECOND.bytes, BURST.bytes, bytes),
+        let passed = now.saturating_duration_since(state.refilled).as_secs_f64();
+        state.refilled = now;
+        let left = |left: f64, per_second: f64, most: f64, received: usize| {
+            (left + passed * per_second).min(most) - number(received)
+        };
+        let Traffic { messages: left_messages, bytes: left_bytes } = state.allowance;
+        state.allowance = Traffic {
+            messages: left(left_messages, PER_SECOND.messages, BURST.messages, messages),
+            bytes: left(left_bytes, PER_SECOND.bytes, BURST.bytes, bytes),
         };
         if state.allowance.messages >= 0.0 && state.allowance.bytes >= 0.0 {
             return Ok(());
         }
         drop(state);
-        let flood = McpError::Closed { why: "it sends messages without end".to_owned() };
-        self.close(&flood);
-        Err(flood)
+        let error = McpError::Closed { why: "it exceeds the rate limit of messages".to_owned() };
+        self.close(&error);
+        Err(error)
     }
 
-    fn sort(&self, message: Incoming) -> Option<Vec<u8>> {
+    fn dispatch(&self, message: Incoming) -> Option<Vec<u8>> {
         match message {
-            Incoming::Answer { id: Some(id), result } => {
-                self.settle(id, result.map_err(McpError::from));
+            Incoming::Response { id: Some(id), result } => {
+                self.complete(id, result.map_err(McpError::from));
                 None
             }
-            Incoming::Answer { id: None, .. } => None,
+            Incoming::Response { id: None, .. } => None,
             Incoming::Unreadable { id, why } => {
-                self.settle(id, Err(McpError::Nonsense(why)));
+                self.complete(id, Err(McpError::Protocol(why)));
                 None
             }
-            Incoming::Question { id, method, params } => {
+            Incoming::Request { id, method, params } => {
                 let result = match method.as_str() {
                     "ping" => Some(json!({})),
-                    method => self.attendant.answer(method, &params),
+                    method => self.handler.handle_request(method, &params),
                 };
-                Some(reply(&id, result))
+                Some(response(&id, result))
             }
-            Incoming::Note { method, params } => {
+            Incoming::Notification { method, params } => {
                 match method.as_str() {
                     "notifications/progress" => self.progress(&params),
-                    "notifications/tools/list_changed" => self.attendant.tools_changed(),
+                    "notifications/tools/list_changed" => self.handler.on_tools_changed(),
                     _ => {}
                 }
                 None
@@ -183,12 +187,12 @@ impl Desk {
         }
     }
 
-    fn settle(&self, id: i64, result: Result<Value, McpError>) {
-        let waiting = self.state().open.remove(&id);
-        match waiting {
-            // Whoever asked may have gone.
-            Some(waiting) => drop(waiting.answer.send(result)),
-            None => tracing::debug!(id, "a server answers what nobody asked"),
+    fn complete(&self, id: i64, result: Result<Value, McpError>) {
+        let waiter = self.state().open.remove(&id);
+        match waiter {
+            // The receiver may be dropped already.
+            Some(waiter) => drop(waiter.response.send(result)),
+            None => tracing::debug!(id, "a server responds to an unknown request"),
         }
     }
 
@@ -196,10 +200,10 @@ impl Desk {
         let Some(id) = params.get("progressToken").and_then(Value::as_i64) else { return };
         let sink = {
             let mut state = self.state();
-            let Some(waiting) = state.open.get_mut(&id) else { return };
-            // Where nobody asked for it, it is no sign of life either.
-            let Some(sink) = waiting.progress.clone() else { return };
-            waiting.heard = Instant::now();
+            let Some(waiter) = state.open.get_mut(&id) else { return };
+            // Unrequested progress does not extend the timeout.
+            let Some(sink) = waiter.progress.clone() else { return };
+            waiter.last_activity = Instant::now();
             sink
         };
         let number = |name: &str| params.get(name).and_then(Value::as_f64);
@@ -208,58 +212,58 @@ impl Desk {
         sink(shortened(message, MAX_PROGRESS_CHARS), fraction.map(|(done, total)| done / total));
     }
 
-    /// Ends everything that is open. What was closed first stays the reason.
+    /// Fails all pending requests. The first error remains the reason.
     pub(crate) fn close(&self, error: &McpError) {
         let open = {
             let mut state = self.state();
             state.closed.get_or_insert_with(|| error.clone());
             std::mem::take(&mut state.open)
         };
-        for waiting in open.into_values() {
-            drop(waiting.answer.send(Err(error.clone())));
+        for waiter in open.into_values() {
+            drop(waiter.response.send(Err(error.clone())));
         }
     }
 
-    /// Why nothing more can be asked.
+    /// Why the connection is closed.
     pub(crate) fn closed(&self) -> Option<McpError> {
         self.state().closed.clone()
     }
 
-    fn heard(&self, id: i64) -> Option<Instant> {
-        self.state().open.get(&id).map(|waiting| waiting.heard)
+    fn last_activity(&self, id: i64) -> Option<Instant> {
+        self.state().open.get(&id).map(|waiter| waiter.last_activity)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PendingState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Ticket {
-    /// Has the server told if this is dropped before there is an answer.
-    pub(crate) fn telling(mut self, farewell: impl FnOnce(i64) + Send + 'static) -> Self {
-        self.farewell = Some(Box::new(farewell));
+impl PendingRequest {
+    /// Calls `hook` if this is dropped before the response arrives.
+    pub(crate) fn on_cancel(mut self, hook: impl FnOnce(i64) + Send + 'static) -> Self {
+        self.on_cancel = Some(Box::new(hook));
         self
     }
 
-    /// The answer, if it is there already.
-    pub(crate) fn ready(&mut self) -> Option<Result<Value, McpError>> {
-        self.answer.try_recv().ok()
+    /// The response, if it has arrived.
+    pub(crate) fn try_response(&mut self) -> Option<Result<Value, McpError>> {
+        self.response.try_recv().ok()
     }
 
-    /// Waits for the answer.
-    pub(crate) async fn answer(&mut self) -> Result<Value, McpError> {
-        let lost = || McpError::Closed { why: "the request is forgotten".to_owned() };
-        (&mut self.answer).await.unwrap_or_else(|_| Err(lost()))
+    /// Waits for the response.
+    pub(crate) async fn response(&mut self) -> Result<Value, McpError> {
+        let lost = || McpError::Closed { why: "the request was dropped".to_owned() };
+        (&mut self.response).await.unwrap_or_else(|_| Err(lost()))
     }
 
-    /// Comes back when nothing has been heard of the request for this long; news about progress count.
-    pub(crate) fn silence(&self, patience: Duration) -> impl Future<Output = ()> + use<> {
-        let (desk, id) = (Arc::clone(&self.desk), self.id);
+    /// Completes when there was no progress for `timeout`.
+    pub(crate) fn idle(&self, timeout: Duration) -> impl Future<Output = ()> + use<> {
+        let (pending, id) = (Arc::clone(&self.pending), self.id);
         async move {
-            let mut until = Instant::now() + patience;
+            let mut until = Instant::now() + timeout;
             loop {
                 tokio::time::sleep_until(until).await;
-                match desk.heard(id).map(|heard| heard + patience) {
+                match pending.last_activity(id).map(|last| last + timeout) {
                     Some(later) if later > until => until = later,
                     _ => return,
                 }
@@ -267,17 +271,17 @@ impl Ticket {
         }
     }
 
-    /// Whether an answer can still come.
+    /// Whether the response can still arrive.
     pub(crate) fn is_open(&self) -> bool {
-        self.desk.state().open.contains_key(&self.id)
+        self.pending.state().open.contains_key(&self.id)
     }
 }
 
-impl Drop for Ticket {
+impl Drop for PendingRequest {
     fn drop(&mut self) {
-        let is_open = self.desk.state().open.remove(&self.id).is_some();
-        if let Some(farewell) = self.farewell.take().filter(|_| is_open) {
-            farewell(self.id);
+        let is_open = self.pending.state().open.remove(&self.id).is_some();
+        if let Some(hook) = self.on_cancel.take().filter(|_| is_open) {
+            hook(self.id);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How a connection comes to be: one start at a time, which goes on whoever waits for it.
+//! Opening a connection: one attempt at a time, which continues when its first caller leaves.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,76 +8,76 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 use toolroom::foreign::ServerCondition;
 
-use super::failures::{MAX_FAILURES, WITHIN, lately, wait};
-use super::record::unkept;
-use super::{Berth, Harbour, Open};
-use crate::mcp::launch::Started;
-use crate::mcp::protocol::era::Era;
+use super::failures::{FAILURE_WINDOW, MAX_FAILURES, backoff, recent};
+use super::record::storage_error;
+use super::{LiveConnection, ServerConnection, Shared};
+use crate::mcp::launch::StartedServer;
+use crate::mcp::protocol::Era;
 use crate::mcp::protocol::error::McpError;
 
-/// A start or a look at the tools that is under way.
-pub(super) struct Connecting {
-    pub(super) done: watch::Receiver<Option<Result<Arc<Open>, McpError>>>,
+/// A running attempt to connect, or to list the tools again.
+pub(super) struct ConnectAttempt {
+    pub(super) done: watch::Receiver<Option<Result<Arc<LiveConnection>, McpError>>>,
     pub(super) task: AbortHandle,
-    /// Since when the server is waited for; nothing while it is not its turn yet.
+    /// When the server was first waited for. `None` during the back-off.
     pub(super) begun: Option<Instant>,
 }
 
-impl Berth {
-    /// The connection, made if there is none, with the tools as they are now. What is begun here is brought to its end and
-    /// counted, even if whoever asked for it goes away; all others wait for the same.
-    pub(crate) async fn open(self: &Arc<Self>) -> Result<Arc<Open>, McpError> {
+impl ServerConnection {
+    /// The live connection with current tools; opened if there is none. Concurrent callers share one attempt, which runs to its
+    /// end and is counted even if all of them leave.
+    pub(crate) async fn open(self: &Arc<Self>) -> Result<Arc<LiveConnection>, McpError> {
         let mut done = {
             let mut state = self.state();
-            if state.connecting.as_ref().is_none_or(|connecting| connecting.task.is_finished()) {
-                if let Some(open) = state.open.as_ref().filter(|open| open.is_alive() && !self.ear.is_rung())
-                {
-                    open.touch();
-                    return Ok(Arc::clone(open));
+            if state.attempt.as_ref().is_none_or(|attempt| attempt.task.is_finished()) {
+                let has_changed = self.notifications.have_tools_changed();
+                if let Some(live) = state.live.as_ref().filter(|live| live.is_alive() && !has_changed) {
+                    live.touch();
+                    return Ok(Arc::clone(live));
                 }
-                let (tell, done) = watch::channel(None);
-                let berth = Arc::clone(self);
+                let (sender, done) = watch::channel(None);
+                let connection = Arc::clone(self);
                 let task = tokio::spawn(async move {
-                    let opened = berth.work().await;
-                    let mut state = berth.state();
-                    state.open = opened.as_ref().ok().cloned();
-                    state.connecting = None;
-                    tell.send_replace(Some(opened));
+                    let opened = connection.connect().await;
+                    let mut state = connection.state();
+                    state.live = opened.as_ref().ok().cloned();
+                    state.attempt = None;
+                    sender.send_replace(Some(opened));
                 });
-                state.connecting = Some(Connecting { done, task: task.abort_handle(), begun: None });
+                state.attempt = Some(ConnectAttempt { done, task: task.abort_handle(), begun: None });
             }
-            let Some(connecting) = &state.connecting else { return Err(McpError::Abandoned) };
-            connecting.done.clone()
+            let Some(attempt) = &state.attempt else { return Err(McpError::StartAborted) };
+            attempt.done.clone()
         };
         let opened = done.wait_for(Option::is_some).await;
-        opened.ok().and_then(|opened| opened.clone()).unwrap_or(Err(McpError::Abandoned))
+        opened.ok().and_then(|opened| opened.clone()).unwrap_or(Err(McpError::StartAborted))
     }
 
-    async fn work(&self) -> Result<Arc<Open>, McpError> {
-        let before = self.state().open.clone();
-        if let Some(open) = before {
+    async fn connect(&self) -> Result<Arc<LiveConnection>, McpError> {
+        let before = self.state().live.clone();
+        if let Some(live) = before {
             let began = self.begin();
-            let listed = match open.is_alive() {
-                true => self.in_time(self.listed(Arc::clone(&open.started))).await,
-                false => Err(McpError::Ended { how: "it ended by itself".to_owned() }),
+            let listed = match live.is_alive() {
+                true => self.with_start_limit(self.list_tools(Arc::clone(&live.server))).await,
+                false => Err(McpError::Exited { how: "it ended by itself".to_owned() }),
             };
             match listed {
-                Ok(open) => return Ok(Arc::new(open)),
-                Err(McpError::Replaced) => return Err(McpError::Replaced),
+                Ok(live) => return Ok(Arc::new(live)),
+                Err(McpError::EntryChanged) => return Err(McpError::EntryChanged),
                 Err(error) => self.note_failure(&error, began.elapsed()).await,
             }
             let mut state = self.state();
-            state.open = None;
-            // The failure is counted.
-            state.connecting.iter_mut().for_each(|connecting| connecting.begun = None);
+            state.live = None;
+            // This failure is counted already.
+            state.attempt.iter_mut().for_each(|attempt| attempt.begun = None);
         }
-        let Harbour { project, kept, .. } = &*self.harbour;
-        let seen = kept.condition(project, self.name()).await.map_err(unkept)?;
-        self.wait_for_turn(&seen).await?;
-        let era = seen.era.as_deref().and_then(Era::named);
+        let Shared { project, store, .. } = &*self.shared;
+        let condition = store.condition(project, self.name()).await.map_err(storage_error)?;
+        self.wait_for_backoff(&condition).await?;
+        let era = condition.era.as_deref().and_then(Era::from_name);
         let began = self.begin();
-        match self.in_time(self.start(era)).await {
-            Ok(open) => Ok(Arc::new(open)),
+        match self.with_start_limit(self.start(era)).await {
+            Ok(live) => Ok(Arc::new(live)),
             Err(error) => {
                 self.note_failure(&error, began.elapsed()).await;
                 Err(error)
@@ -85,46 +85,49 @@ impl Berth {
         }
     }
 
-    /// The server is waited for from now on.
+    /// Notes the time at which waiting for the server begins.
     fn begin(&self) -> Instant {
         let now = Instant::now();
-        self.state().connecting.iter_mut().for_each(|connecting| connecting.begun = Some(now));
+        self.state().attempt.iter_mut().for_each(|attempt| attempt.begun = Some(now));
         now
     }
 
-    /// Handshake and list have one time together, however a server spreads its silence.
-    async fn in_time(&self, work: impl Future<Output = Result<Open, McpError>>) -> Result<Open, McpError> {
-        let after = self.harbour.start_limit;
-        timeout(after, work).await.unwrap_or(Err(McpError::TooSlow { after }))
+    /// Handshake and list share one time limit.
+    async fn with_start_limit(
+        &self,
+        work: impl Future<Output = Result<LiveConnection, McpError>>,
+    ) -> Result<LiveConnection, McpError> {
+        let after = self.shared.start_limit;
+        timeout(after, work).await.unwrap_or(Err(McpError::StartTimeout { after }))
     }
 
-    async fn start(&self, era: Option<Era>) -> Result<Open, McpError> {
-        let Harbour { project, launcher, .. } = &*self.harbour;
-        let ear = Arc::clone(&self.ear) as _;
-        let started = launcher.start(project, &self.record, era, ear).await?;
-        self.listed(Arc::new(started)).await
+    async fn start(&self, era: Option<Era>) -> Result<LiveConnection, McpError> {
+        let Shared { project, launcher, .. } = &*self.shared;
+        let handler = Arc::clone(&self.notifications) as _;
+        let server = launcher.start(project, &self.record, era, handler).await?;
+        self.list_tools(Arc::new(server)).await
     }
 
-    /// Lists the tools of a server that runs, and keeps what they are.
-    async fn listed(&self, started: Arc<Started>) -> Result<Open, McpError> {
-        self.ear.hush();
-        let listing = self.usable(started.client.tools().await?).await;
-        self.keep(&started.client, &listing).await?;
+    /// Lists the tools of a running server and stores their definitions.
+    async fn list_tools(&self, server: Arc<StartedServer>) -> Result<LiveConnection, McpError> {
+        self.notifications.clear_tools_changed();
+        let listing = self.usable(server.client.tools().await?).await;
+        self.store_listing(&server.client, &listing).await?;
         let hashes = listing.tools.iter().map(|tool| (tool.name.clone(), tool.hash())).collect();
-        Ok(Open::new(started, hashes))
+        Ok(LiveConnection::new(server, hashes))
     }
 
-    /// Waits after failures, of whichever process, unless a person wants it now.
-    async fn wait_for_turn(&self, seen: &ServerCondition) -> Result<(), McpError> {
-        if self.is_wanted_now {
+    /// Waits after failures, which all processes count together. Skipped if the user inspects the server.
+    async fn wait_for_backoff(&self, condition: &ServerCondition) -> Result<(), McpError> {
+        if self.skips_backoff {
             return Ok(());
         }
-        if seen.is_given_up {
-            let last = seen.failure.clone().unwrap_or_default();
-            return Err(McpError::GivenUp { times: MAX_FAILURES, within: WITHIN, last });
+        if condition.is_given_up {
+            let last = condition.failure.clone().unwrap_or_default();
+            return Err(McpError::TooManyFailures { times: MAX_FAILURES, within: FAILURE_WINDOW, last });
         }
-        let now = self.harbour.clock.now();
-        let wait: Duration = wait(&lately(&seen.failures, now), now);
+        let now = self.shared.clock.now();
+        let wait: Duration = backoff(&recent(&condition.failures, now), now);
         tokio::time::sleep(wait).await;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! One server, started when it is needed and looked after while it runs.
+//! The connection to one MCP server: opened when it is needed, supervised while it lives.
 
 mod connecting;
 mod failures;
@@ -22,78 +22,79 @@ use crate::mcp::catalog::definition::Definition;
 use crate::mcp::catalog::outcome::failed;
 use crate::mcp::catalog::tool::DEFAULT_TIMEOUT;
 use crate::mcp::client::Client;
-use crate::mcp::launch::{Launcher, Started};
+use crate::mcp::client::pending::ClientHandler as _;
+use crate::mcp::launch::{Launcher, StartedServer};
 use crate::mcp::protocol::error::McpError;
-use connecting::Connecting;
-use notifications::Ear;
+use connecting::ConnectAttempt;
+use notifications::NotificationHandler;
 
-/// How much longer than its call a request may wait.
+/// A request may outlast the deadline of its call by this time.
 const AFTER_DEADLINE: Duration = Duration::from_secs(5);
 
-/// A server that nobody has asked for so long is ended; the next call starts it again.
-const IDLE: Duration = Duration::from_secs(15 * 60);
+/// A connection without requests is closed after this time; the next call opens it again.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
-/// What was listed so long ago is listed again: a server need not tell that its tools have changed.
-const STALE: Duration = Duration::from_secs(10 * 60);
+/// Tools are listed again after this time: servers need not announce changes.
+const LISTING_MAX_AGE: Duration = Duration::from_secs(10 * 60);
 
-/// How long one server may hold up those who look after it; what was begun goes on.
-const UPKEEP: Duration = Duration::from_secs(3);
+/// How long maintenance waits for one server. The work it began continues.
+const MAINTENANCE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// What all berths share.
-pub(crate) struct Harbour {
+/// What all connections of a gateway share.
+pub(crate) struct Shared {
     pub(crate) project: ProjectId,
-    pub(crate) kept: Arc<dyn ForeignServers>,
+    pub(crate) store: Arc<dyn ForeignServers>,
     pub(crate) launcher: Launcher,
     pub(crate) clock: Arc<dyn Clock>,
-    /// How long a server may take until it has listed its tools.
+    /// Time limit for the handshake and the first list of tools.
     pub(crate) start_limit: Duration,
-    /// Rings when what is kept is not what is in the catalog.
+    /// Notified when the stored servers differ from those in the catalog.
     pub(crate) outdated: Arc<Notify>,
 }
 
-/// A server with its place here.
-pub(crate) struct Berth {
+/// A server and its live connection, if there is one.
+pub(crate) struct ServerConnection {
     pub(crate) record: ServerRecord,
-    harbour: Arc<Harbour>,
-    state: Mutex<State>,
-    ear: Arc<Ear>,
-    /// A person waits for it: whatever happened before, it is tried.
-    is_wanted_now: bool,
+    shared: Arc<Shared>,
+    state: Mutex<ConnectionState>,
+    notifications: Arc<NotificationHandler>,
+    /// Ignores earlier failures: the user is inspecting the server.
+    skips_backoff: bool,
 }
 
-/// What a server is asked for.
-pub(crate) enum Wanted<'a> {
-    /// A call of a tool whose accepted definition has this hash.
-    Call { tool: &'a Definition, hash: &'a str, arguments: &'a Arguments },
-    /// What is at an address of its own.
-    Resource { uri: &'a str },
-    /// A page of what it has.
-    Resources { cursor: Option<&'a str> },
+/// A request to a server.
+pub(crate) enum ServerRequest<'a> {
+    /// `tools/call`, if the server still offers the definition with this hash.
+    CallTool { tool: &'a Definition, hash: &'a str, arguments: &'a Arguments },
+    /// `resources/read`.
+    ReadResource { uri: &'a str },
+    /// `resources/list`.
+    ListResources { cursor: Option<&'a str> },
 }
 
 #[derive(Default)]
-struct State {
-    open: Option<Arc<Open>>,
-    connecting: Option<Connecting>,
+struct ConnectionState {
+    live: Option<Arc<LiveConnection>>,
+    attempt: Option<ConnectAttempt>,
 }
 
-/// A connection, and what was listed over it.
-pub(crate) struct Open {
-    started: Arc<Started>,
-    /// What is offered now: a hash for each tool.
+/// A live connection, and the tools that were listed over it.
+pub(crate) struct LiveConnection {
+    server: Arc<StartedServer>,
+    /// A hash of the definition of each offered tool.
     hashes: HashMap<String, String>,
     listed: Instant,
     used: Mutex<Instant>,
 }
 
-impl Open {
-    fn new(started: Arc<Started>, hashes: HashMap<String, String>) -> Self {
+impl LiveConnection {
+    fn new(server: Arc<StartedServer>, hashes: HashMap<String, String>) -> Self {
         let now = Instant::now();
-        Self { started, hashes, listed: now, used: Mutex::new(now) }
+        Self { server, hashes, listed: now, used: Mutex::new(now) }
     }
 
     fn client(&self) -> &Client {
-        &self.started.client
+        &self.server.client
     }
 
     fn is_alive(&self) -> bool {
@@ -104,25 +105,26 @@ impl Open {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
-    /// Whether nobody has it, or had it lately. A call has it until it ends.
+    /// Whether no call uses it, or has used it lately. Each running call holds a reference.
     fn is_idle(self: &Arc<Self>) -> bool {
         let last = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::strong_count(self) == 1 && last.elapsed() > IDLE
+        Arc::strong_count(self) == 1 && last.elapsed() > IDLE_TIMEOUT
     }
 }
 
-impl Berth {
-    pub(crate) fn new(harbour: Arc<Harbour>, record: ServerRecord) -> Arc<Self> {
-        Arc::new(Self::of(harbour, record, false))
+impl ServerConnection {
+    pub(crate) fn new(shared: Arc<Shared>, record: ServerRecord) -> Arc<Self> {
+        Arc::new(Self::with_backoff(shared, record, true))
     }
 
-    /// One for a person who wants to see the server now.
-    pub(crate) fn wanted_now(harbour: Arc<Harbour>, record: ServerRecord) -> Arc<Self> {
-        Arc::new(Self::of(harbour, record, true))
+    /// A connection that ignores earlier failures, for inspection by the user.
+    pub(crate) fn without_backoff(shared: Arc<Shared>, record: ServerRecord) -> Arc<Self> {
+        Arc::new(Self::with_backoff(shared, record, false))
     }
 
-    fn of(harbour: Arc<Harbour>, record: ServerRecord, is_wanted_now: bool) -> Self {
-        Self { record, harbour, state: Mutex::default(), ear: Arc::default(), is_wanted_now }
+    fn with_backoff(shared: Arc<Shared>, record: ServerRecord, has_backoff: bool) -> Self {
+        let (state, notifications) = (Mutex::default(), Arc::default());
+        Self { record, shared, state, notifications, skips_backoff: !has_backoff }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -133,49 +135,49 @@ impl Berth {
         self.record.timeout_seconds.map_or(DEFAULT_TIMEOUT, Duration::from_secs)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ConnectionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the server for something, and gives the result as it came.
-    pub(crate) async fn ask(
+    /// Sends a request, opening a connection if necessary, and returns its result.
+    pub(crate) async fn send(
         self: &Arc<Self>,
         context: &Arc<CallContext>,
-        wanted: &Wanted<'_>,
+        request: &ServerRequest<'_>,
     ) -> Result<Map<String, Value>, ToolError> {
-        let mut is_second = false;
-        self.check_on().await?;
+        let mut is_retry = false;
+        self.check_entry().await?;
         loop {
-            let open = self.open().await.map_err(|error| failed(self.name(), error, false))?;
-            if let Wanted::Call { tool, hash, .. } = wanted
-                && open.hashes.get(&tool.name).map(String::as_str) != Some(*hash)
+            let live = self.open().await.map_err(|error| failed(self.name(), error, false))?;
+            if let ServerRequest::CallTool { tool, hash, .. } = request
+                && live.hashes.get(&tool.name).map(String::as_str) != Some(*hash)
             {
-                return Err(self.not_accepted(&tool.name, open.hashes.contains_key(&tool.name)));
+                return Err(self.not_accepted(&tool.name, live.hashes.contains_key(&tool.name)));
             }
             let left = context.deadline().map(|at| at.saturating_duration_since(Instant::now()));
-            // The end of the call is the kernel's business; this only bounds what has no end.
-            let patience = left.unwrap_or_else(|| self.timeout()).saturating_add(AFTER_DEADLINE);
-            let told = Arc::clone(context);
-            let progress = Arc::new(move |message: String, fraction| told.progress(message, fraction));
+            // The kernel ends the call at its deadline; this bounds calls that have none.
+            let timeout = left.unwrap_or_else(|| self.timeout()).saturating_add(AFTER_DEADLINE);
+            let receiver = Arc::clone(context);
+            let progress = Arc::new(move |message: String, fraction| receiver.progress(message, fraction));
             let began = Instant::now();
-            let client = open.client();
-            let result = match *wanted {
-                Wanted::Call { tool, arguments, .. } => {
-                    client.call(tool, arguments, patience, Some(progress)).await
+            let client = live.client();
+            let result = match *request {
+                ServerRequest::CallTool { tool, arguments, .. } => {
+                    client.call(tool, arguments, timeout, Some(progress)).await
                 }
-                Wanted::Resource { uri } => client.read_resource(uri, patience).await,
-                Wanted::Resources { cursor } => client.resources(cursor, patience).await,
+                ServerRequest::ReadResource { uri } => client.read_resource(uri, timeout).await,
+                ServerRequest::ListResources { cursor } => client.resources(cursor, timeout).await,
             };
-            open.touch();
+            live.touch();
             match result {
                 Ok(result) => return Ok(result),
-                // It has not looked at the request: another session can.
-                Err(McpError::SessionLost) if !is_second => {
-                    is_second = true;
-                    self.forget(&open);
+                // The request was not processed: repeat it in a new session.
+                Err(McpError::SessionLost) if !is_retry => {
+                    is_retry = true;
+                    self.discard(&live);
                 }
                 Err(error) => {
-                    if !open.is_alive() && self.forget(&open) {
+                    if !live.is_alive() && self.discard(&live) {
                         self.note_failure(&error, began.elapsed()).await;
                     }
                     return Err(failed(self.name(), error, true));
@@ -184,103 +186,101 @@ impl Berth {
         }
     }
 
-    /// Lets go of a connection, if it is still the one that is used; says whether it was.
-    fn forget(&self, open: &Arc<Open>) -> bool {
+    /// Discards a live connection. Returns whether it was the current one.
+    fn discard(&self, live: &Arc<LiveConnection>) -> bool {
         let mut state = self.state();
-        let is_used = state.open.as_ref().is_some_and(|used| Arc::ptr_eq(used, open));
-        if is_used {
-            state.open = None;
+        let is_current = state.live.as_ref().is_some_and(|current| Arc::ptr_eq(current, live));
+        if is_current {
+            state.live = None;
         }
-        is_used
+        is_current
     }
 
-    /// Whether the server is still on and still this one: it may have been switched off, removed or changed in another
-    /// process.
-    async fn check_on(&self) -> Result<(), ToolError> {
-        let Harbour { project, kept, outdated, .. } = &*self.harbour;
-        let servers = kept.servers(project).await.map_err(|error| {
-            let unknown = format!("whether the server `{}` may be used cannot be told", self.name());
+    /// Checks that the server is enabled and unchanged: another process may have changed its entry.
+    async fn check_entry(&self) -> Result<(), ToolError> {
+        let Shared { project, store, outdated, .. } = &*self.shared;
+        let servers = store.servers(project).await.map_err(|error| {
+            let unknown = format!("cannot read the configuration of the server `{}`", self.name());
             ToolError::new(ErrorKind::PermissionDenied, unknown).caused_by(error)
         })?;
         match servers.iter().find(|server| server.name == self.name()) {
             Some(server) if *server == self.record => Ok(()),
             Some(server) if server.is_enabled => {
                 outdated.notify_one();
-                Err(failed(self.name(), McpError::Replaced, false))
+                Err(failed(self.name(), McpError::EntryChanged, false))
             }
             _ => {
                 outdated.notify_one();
-                let off = format!("the server `{}` is switched off", self.name());
+                let off = format!("the server `{}` is disabled", self.name());
                 Err(ToolError::new(ErrorKind::PermissionDenied, off))
             }
         }
     }
 
-    fn not_accepted(&self, tool: &str, is_there: bool) -> ToolError {
+    fn not_accepted(&self, tool: &str, is_offered: bool) -> ToolError {
         let server = self.name();
-        match is_there {
+        match is_offered {
             true => ToolError::new(
                 ErrorKind::PermissionDenied,
-                format!("`{tool}` is not what was accepted any more: its server `{server}` has changed it"),
+                format!("the server `{server}` has changed the definition of `{tool}` since it was accepted"),
             )
-            .with_hint(format!("a person has to look at the change with `toolroom mcp review {server}`")),
-            false => ToolError::not_found(format!("the server `{server}` has no tool `{tool}` any more")),
+            .with_hint(format!("the user has to review the change with `toolroom mcp review {server}`")),
+            false => ToolError::not_found(format!("the server `{server}` no longer has the tool `{tool}`")),
         }
     }
 
-    /// Ends what nobody uses, keeps what was printed, and looks at the tools again if they have changed or may have. Says
-    /// whether it looked.
-    pub(crate) async fn look_after(self: &Arc<Self>) -> bool {
-        let ended = self.state().open.clone().filter(|open| !open.is_alive());
+    /// Closes the connection if it is idle, stores what the program printed, and lists the tools again if they may have changed.
+    /// Returns whether it listed them.
+    pub(crate) async fn maintain(self: &Arc<Self>) -> bool {
+        let ended = self.state().live.clone().filter(|live| !live.is_alive());
         match ended {
-            Some(open) if self.forget(&open) => {
-                let error = McpError::Ended { how: "it ended by itself".to_owned() };
+            Some(live) if self.discard(&live) => {
+                let error = McpError::Exited { how: "it ended by itself".to_owned() };
                 self.note_failure(&error, Duration::ZERO).await;
             }
-            _ => self.note_printed().await,
+            _ => self.store_log().await,
         }
-        let wants_look = {
+        let lists_again = {
             let mut state = self.state();
-            if state.open.as_ref().is_some_and(Open::is_idle) {
-                state.open = None;
+            if state.live.as_ref().is_some_and(LiveConnection::is_idle) {
+                state.live = None;
             }
-            let is_stale = state.open.as_ref().is_some_and(|open| open.listed.elapsed() > STALE);
-            if is_stale {
-                self.ear.ring();
+            if state.live.as_ref().is_some_and(|live| live.listed.elapsed() > LISTING_MAX_AGE) {
+                self.notifications.on_tools_changed();
             }
-            state.open.is_some() && self.ear.is_rung()
+            state.live.is_some() && self.notifications.have_tools_changed()
         };
-        if !wants_look {
+        if !lists_again {
             return false;
         }
-        match timeout(UPKEEP, self.open()).await {
+        match timeout(MAINTENANCE_TIMEOUT, self.open()).await {
             Ok(Ok(_)) => true,
             Ok(Err(error)) => {
-                tracing::debug!(%error, "the tools of a server are looked at later");
+                tracing::debug!(%error, "cannot list the tools of a server again yet");
                 false
             }
             Err(_) => false,
         }
     }
 
-    /// Ends the connection in order. A start that nobody waited for to its end has failed.
+    /// Closes the connection. An attempt to connect that is still running counts as a failure.
     pub(crate) async fn close(&self) {
-        let State { open, connecting } = std::mem::take(&mut *self.state());
-        if let Some(connecting) = connecting.filter(|connecting| connecting.done.borrow().is_none()) {
-            connecting.task.abort();
-            if let Some(begun) = connecting.begun {
-                self.note_failure(&McpError::Abandoned, begun.elapsed()).await;
+        let ConnectionState { live, attempt } = std::mem::take(&mut *self.state());
+        if let Some(attempt) = attempt.filter(|attempt| attempt.done.borrow().is_none()) {
+            attempt.task.abort();
+            if let Some(begun) = attempt.begun {
+                self.note_failure(&McpError::StartAborted, begun.elapsed()).await;
             }
         }
-        let started = open.and_then(Arc::into_inner).and_then(|open| Arc::into_inner(open.started));
-        if let Some(started) = started {
-            started.client.close().await;
+        let server = live.and_then(Arc::into_inner).and_then(|live| Arc::into_inner(live.server));
+        if let Some(server) = server {
+            server.client.close().await;
         }
-        self.note_printed().await;
+        self.store_log().await;
     }
 
-    /// What went wrong, without secrets.
-    pub(crate) async fn told(&self, error: &McpError) -> String {
-        self.without_secrets(error.to_string()).await
+    /// The text of an error, redacted.
+    pub(crate) async fn redacted(&self, error: &McpError) -> String {
+        self.redact(error.to_string()).await
     }
 }

@@ -1,70 +1,64 @@
-//! What a server says beside its answers.
+//! Notifications of a server and the standard error of its program.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use toolroom_host::process::CapturedOutput;
 
-use crate::mcp::client::pending::Attendant;
+use crate::mcp::client::pending::ClientHandler;
 
-/// What is held of what it prints.
-const HELD_BYTES: usize = 64 * 1024;
+/// Buffered bytes of standard error.
+const BUFFER_BYTES: usize = 64 * 1024;
 
-/// Hears that the tools of a server have changed, and what its program prints, over all its starts.
-pub(super) struct Ear {
-    changed: AtomicBool,
-    printed: Mutex<CapturedOutput>,
-    /// How much of it was told.
-    told: AtomicU64,
+/// Notes changes of the tools and buffers standard error, across restarts of the program.
+pub(super) struct NotificationHandler {
+    tools_changed: AtomicBool,
+    stderr: Mutex<CapturedOutput>,
+    /// How many bytes were read from the buffer.
+    read_bytes: AtomicU64,
 }
 
-impl Default for Ear {
+impl Default for NotificationHandler {
     fn default() -> Self {
         Self {
-            changed: AtomicBool::default(),
-            printed: Mutex::new(CapturedOutput::new(HELD_BYTES)),
-            told: AtomicU64::default(),
+            tools_changed: AtomicBool::default(),
+            stderr: Mutex::new(CapturedOutput::new(BUFFER_BYTES)),
+            read_bytes: AtomicU64::default(),
         }
     }
 }
 
-impl Attendant for Ear {
-    fn tools_changed(&self) {
-        self.ring();
+impl ClientHandler for NotificationHandler {
+    fn on_tools_changed(&self) {
+        self.tools_changed.store(true, Ordering::Relaxed);
     }
 
-    fn printed(&self, bytes: &[u8]) {
-        self.printed.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
+    fn on_stderr(&self, bytes: &[u8]) {
+        self.stderr.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
     }
 }
 
-impl Ear {
-    /// Somebody should look at the tools.
-    pub(super) fn ring(&self) {
-        self.changed.store(true, Ordering::Relaxed);
+impl NotificationHandler {
+    /// Whether the tools may have changed since they were listed.
+    pub(super) fn have_tools_changed(&self) -> bool {
+        self.tools_changed.load(Ordering::Relaxed)
     }
 
-    /// Whether the tools have changed since somebody looked.
-    pub(super) fn is_rung(&self) -> bool {
-        self.changed.load(Ordering::Relaxed)
+    pub(super) fn clear_tools_changed(&self) {
+        self.tools_changed.store(false, Ordering::Relaxed);
     }
 
-    /// Somebody looks now.
-    pub(super) fn hush(&self) {
-        self.changed.store(false, Ordering::Relaxed);
+    /// Whether standard error has unread bytes.
+    pub(super) fn has_unread_stderr(&self) -> bool {
+        let stderr = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        stderr.total_bytes() != self.read_bytes.load(Ordering::Relaxed)
     }
 
-    /// Whether something was printed that was not told.
-    pub(super) fn has_printed(&self) -> bool {
-        let printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
-        printed.total_bytes() != self.told.load(Ordering::Relaxed)
-    }
-
-    /// The end of what was printed; nothing if nothing was.
-    pub(super) fn printed_last(&self, chars: usize) -> Option<String> {
-        let printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
-        self.told.store(printed.total_bytes(), Ordering::Relaxed);
-        (printed.total_bytes() > 0).then(|| printed.last_chars(chars))
+    /// The end of standard error; `None` if nothing was printed.
+    pub(super) fn read_stderr(&self, chars: usize) -> Option<String> {
+        let stderr = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        self.read_bytes.store(stderr.total_bytes(), Ordering::Relaxed);
+        (stderr.total_bytes() > 0).then(|| stderr.last_chars(chars))
     }
 }
 
@@ -73,17 +67,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_that_prints_without_end_is_heard_to_its_last_word() {
-        let ear = Ear::default();
-        assert!(!ear.has_printed() && ear.printed_last(10).is_none());
+    fn endless_standard_error_is_read_to_its_end() {
+        let handler = NotificationHandler::default();
+        assert!(!handler.has_unread_stderr() && handler.read_stderr(10).is_none());
         for _ in 0..100 {
-            ear.printed(&[b'x'; 10_000]);
-            assert!(ear.has_printed());
-            drop(ear.printed_last(10));
-            assert!(!ear.has_printed());
+            handler.on_stderr(&[b'x'; 10_000]);
+            assert!(handler.has_unread_stderr());
+            drop(handler.read_stderr(10));
+            assert!(!handler.has_unread_stderr());
         }
-        ear.printed(b" the end");
-        assert!(ear.has_printed());
-        assert_eq!(ear.printed_last(8).unwrap(), " the end");
+        handler.on_stderr(b" the end");
+        assert!(handler.has_unread_stderr());
+        assert_eq!(handler.read_stderr(8).unwrap(), " the end");
     }
 }

@@ -1,29 +1,29 @@
-//! What is kept of a server for people and other processes: its tools, how it failed, what it printed.
+//! Stores what the user and other processes need to know of a server: its tools, failures and log.
 
 use std::time::Duration;
 
 use toolroom::foreign::{Failure, ServerCondition, Transport};
 use toolroom::ledger::LedgerError;
 
-use super::failures::{is_too_often, lately};
-use super::{Berth, Harbour};
-use crate::mcp::catalog::definition::{Definition, Unusable};
+use super::failures::{is_too_often, recent};
+use super::{ServerConnection, Shared};
+use crate::mcp::catalog::definition::{Definition, UnusableTool};
 use crate::mcp::catalog::lock;
 use crate::mcp::catalog::tool::{check_schema, spec};
 use crate::mcp::client::{Client, Listing};
 use crate::mcp::protocol::error::McpError;
 
-/// What is kept of the errors it printed.
+/// Stored characters of standard error.
 const LOG_CHARS: usize = 16 * 1024;
 
-/// Tools of a server that are named although they cannot be used.
+/// UnusableTool tools whose names are stored.
 const MAX_LEFT_OUT: usize = 100;
 
-/// How often what a server offers is compared anew because somebody accepted something meanwhile.
-const TRIES: usize = 3;
+/// How often storing definitions is retried after a concurrent change.
+const MAX_ATTEMPTS: usize = 3;
 
-impl Berth {
-    /// Leaves out what could not be a tool here, and what holds a secret of ours.
+impl ServerConnection {
+    /// Moves tools that cannot be registered, or that contain one of our secrets, to `left_out`.
     pub(super) async fn usable(&self, listing: Listing) -> Listing {
         let mut usable = Listing { left_out: listing.left_out, tools: Vec::new() };
         for tool in listing.tools {
@@ -33,12 +33,12 @@ impl Berth {
             }
         }
         let texts = |tools: &[Definition]| tools.iter().flat_map(Definition::texts).collect::<Vec<_>>();
-        if self.holds_secret(texts(&usable.tools)).await {
+        if self.contains_secret(texts(&usable.tools)).await {
             for tool in std::mem::take(&mut usable.tools) {
-                match self.holds_secret(tool.texts()).await {
-                    true => usable.left_out.push(Unusable {
+                match self.contains_secret(tool.texts()).await {
+                    true => usable.left_out.push(UnusableTool {
                         name: tool.name,
-                        why: "its definition holds a secret, which nobody may see".to_owned(),
+                        why: "its definition contains a stored secret".to_owned(),
                     }),
                     false => usable.tools.push(tool),
                 }
@@ -47,24 +47,24 @@ impl Berth {
         usable
     }
 
-    async fn holds_secret(&self, texts: Vec<String>) -> bool {
+    async fn contains_secret(&self, texts: Vec<String>) -> bool {
         let text = texts.join("\n");
-        self.without_secrets(text.clone()).await != text
+        self.redact(text.clone()).await != text
     }
 
-    pub(super) async fn without_secrets(&self, text: String) -> String {
-        self.harbour.launcher.safe.without_secrets(&self.harbour.project, text).await
+    pub(super) async fn redact(&self, text: String) -> String {
+        self.shared.launcher.secrets.redact(&self.shared.project, text).await
     }
 
-    /// Keeps what the server offers beside what was accepted, and how it was seen.
-    pub(super) async fn keep(&self, client: &Client, listing: &Listing) -> Result<(), McpError> {
-        self.keep_definitions(listing).await?;
+    /// Stores the offered definitions and the condition of the server.
+    pub(super) async fn store_listing(&self, client: &Client, listing: &Listing) -> Result<(), McpError> {
+        self.store_definitions(listing).await?;
         let (title, version) = client.server_name();
-        let title = self.without_secrets(format!("{title} {version}").trim().to_owned()).await;
-        let left_out = listing.left_out.iter().map(Unusable::to_string).take(MAX_LEFT_OUT);
-        let left_out = self.without_secrets(left_out.collect::<Vec<_>>().join("\n")).await;
+        let title = self.redact(format!("{title} {version}").trim().to_owned()).await;
+        let left_out = listing.left_out.iter().map(UnusableTool::to_string).take(MAX_LEFT_OUT);
+        let left_out = self.redact(left_out.collect::<Vec<_>>().join("\n")).await;
         let era = client.era().to_string();
-        let is_kept = self.record(|seen| {
+        let is_stored = self.update_condition(|seen| {
             seen.era = Some(era);
             seen.title = Some(title);
             seen.left_out = left_out.lines().map(str::to_owned).collect();
@@ -72,76 +72,77 @@ impl Berth {
             seen.is_given_up = false;
             seen.has_listed = true;
         });
-        match is_kept.await.map_err(unkept)? {
+        match is_stored.await.map_err(storage_error)? {
             true => Ok(()),
-            false => Err(McpError::Replaced),
+            false => Err(McpError::EntryChanged),
         }
     }
 
-    /// Without it, a change would not be seen the next time.
-    async fn keep_definitions(&self, listing: &Listing) -> Result<(), McpError> {
-        let Harbour { project, kept, .. } = &*self.harbour;
-        for _ in 0..TRIES {
-            let known = kept.definitions(project, self.name()).await.map_err(unkept)?;
-            let has_listed = kept.condition(project, self.name()).await.map_err(unkept)?.has_listed;
+    /// Fails if definitions cannot be stored: a later change would go unnoticed.
+    async fn store_definitions(&self, listing: &Listing) -> Result<(), McpError> {
+        let Shared { project, store, .. } = &*self.shared;
+        for _ in 0..MAX_ATTEMPTS {
+            let known = store.definitions(project, self.name()).await.map_err(storage_error)?;
+            let has_listed = store.condition(project, self.name()).await.map_err(storage_error)?.has_listed;
             let is_first = known.is_empty() && !has_listed;
             let changes = lock::changes(&known, &lock::compared(&known, &listing.tools, is_first));
             if changes.is_empty() {
                 return Ok(());
             }
-            let changed = kept.change_definitions(project, &self.record, &changes).await.map_err(unkept)?;
-            // Otherwise somebody has accepted something meanwhile, or the server is another one by now.
+            let changed =
+                store.change_definitions(project, &self.record, &changes).await.map_err(storage_error)?;
+            // Fewer changes: the user accepted a definition concurrently, or the entry has changed.
             if changed == changes.len() as u64 {
                 return Ok(());
             }
         }
-        Err(McpError::Replaced)
+        Err(McpError::EntryChanged)
     }
 
-    /// Changes what was seen of the server, and keeps what it printed. Says whether it is still this one.
-    async fn record(&self, change: impl FnOnce(&mut ServerCondition)) -> Result<bool, LedgerError> {
-        let Harbour { project, kept, clock, .. } = &*self.harbour;
-        let mut seen = kept.condition(project, self.name()).await?;
-        if let Some(printed) = self.ear.printed_last(LOG_CHARS) {
-            let log = self.without_secrets(printed).await;
+    /// Updates the condition and the log. Returns whether the server's entry is unchanged.
+    async fn update_condition(&self, change: impl FnOnce(&mut ServerCondition)) -> Result<bool, LedgerError> {
+        let Shared { project, store, clock, .. } = &*self.shared;
+        let mut seen = store.condition(project, self.name()).await?;
+        if let Some(stderr) = self.notifications.read_stderr(LOG_CHARS) {
+            let log = self.redact(stderr).await;
             let skipped = log.chars().count().saturating_sub(LOG_CHARS);
             seen.log = log.chars().skip(skipped).collect();
         }
-        seen.failures = lately(&seen.failures, clock.now());
+        seen.failures = recent(&seen.failures, clock.now());
         seen.seen_at = Some(clock.now());
         change(&mut seen);
-        kept.set_condition(project, &self.record, &seen).await
+        store.set_condition(project, &self.record, &seen).await
     }
 
-    /// Keeps that it failed, and what it printed; `waited` is how long it was waited for.
+    /// Stores a failure and the log. `waited` is how long the server was waited for.
     pub(super) async fn note_failure(&self, error: &McpError, waited: Duration) {
-        let failure = self.without_secrets(error.to_string()).await;
-        let now = self.harbour.clock.now();
+        let failure = self.redact(error.to_string()).await;
+        let now = self.shared.clock.now();
         let waited = u64::try_from(waited.as_micros()).unwrap_or(u64::MAX);
-        // Servers that are somewhere else may come back by themselves.
+        // Remote servers may recover by themselves and are never given up.
         let is_program = matches!(self.record.transport, Transport::Stdio(_));
-        let kept = self.record(|seen| {
+        let stored = self.update_condition(|seen| {
             seen.failures.push(Failure { at: now, waited });
-            seen.failures = lately(&seen.failures, now);
+            seen.failures = recent(&seen.failures, now);
             seen.failure = Some(failure);
             seen.is_given_up = is_program && is_too_often(&seen.failures);
         });
-        if let Err(error) = kept.await {
-            tracing::warn!(%error, "how a server failed is not kept");
+        if let Err(error) = stored.await {
+            tracing::warn!(%error, "cannot store the failure of an MCP server");
         }
     }
 
-    /// Keeps what it has printed since the last time.
-    pub(super) async fn note_printed(&self) {
-        if !self.ear.has_printed() {
+    /// Stores what the program has printed to standard error since the last time.
+    pub(super) async fn store_log(&self) {
+        if !self.notifications.has_unread_stderr() {
             return;
         }
-        if let Err(error) = self.record(|_| {}).await {
-            tracing::debug!(%error, "what a server printed is kept later");
+        if let Err(error) = self.update_condition(|_| {}).await {
+            tracing::debug!(%error, "cannot store the log of an MCP server yet");
         }
     }
 }
 
-pub(super) fn unkept(error: LedgerError) -> McpError {
-    McpError::Unkept(error.into())
+pub(super) fn storage_error(error: LedgerError) -> McpError {
+    McpError::Storage(error.into())
 }

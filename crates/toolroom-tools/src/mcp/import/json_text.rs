@@ -1,18 +1,17 @@
-//! JSON as editors keep it: with comments, and commas where nothing follows.
+//! JSON with comments and trailing commas, as editors write it.
 
 use serde_json::Value;
 
-/// Reads it.
-pub(super) fn read(text: &str) -> Result<Value, String> {
+pub(super) fn parse(text: &str) -> Result<Value, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
         return Ok(Value::Null);
     }
     let plain = plain(text);
-    serde_json::from_str(&plain).map_err(|error| format!("it is no JSON: {error}"))
+    serde_json::from_str(&plain).map_err(|error| format!("invalid JSON: {error}"))
 }
 
-/// The same without comments and superfluous commas, line for line.
+/// Removes comments and trailing commas. Lines keep their numbers.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -66,20 +65,20 @@ mod tests {
     use crate::scale::cases;
 
     #[test]
-    fn comments_and_last_commas_are_passed_over_and_texts_are_not() {
+    fn comments_and_trailing_commas_are_ignored_outside_of_strings() {
         let text = "// first\n{\"a\": [1, 2, /* two */ ], \"b\": \"// no, \\\"comment\\\" ,}\", // last\n}\n";
-        assert_eq!(read(text).unwrap(), json!({"a": [1, 2], "b": "// no, \"comment\" ,}"}));
-        assert_eq!(read(" \n").unwrap(), Value::Null);
-        assert!(read("{\"a\": }").is_err() && read("/*").is_err() && read("\"").is_err());
+        assert_eq!(parse(text).unwrap(), json!({"a": [1, 2], "b": "// no, \"comment\" ,}"}));
+        assert_eq!(parse(" \n").unwrap(), Value::Null);
+        assert!(parse("{\"a\": }").is_err() && parse("/*").is_err() && parse("\"").is_err());
     }
 
     proptest! {
         #![proptest_config(cases(256))]
         #[test]
-        fn ordinary_json_stays_what_it_is(text in "[a-z\"\\\\/*,{}\\[\\] ]{0,40}") {
+        fn ordinary_json_is_unchanged(text in "[a-z\"\\\\/*,{}\\[\\] ]{0,40}") {
             let value = json!({"k": text, "l": [text, 1]});
-            prop_assert_eq!(read(&value.to_string()).unwrap(), value.clone());
-            prop_assert_eq!(read(&serde_json::to_string_pretty(&value).unwrap()).unwrap(), value);
+            prop_assert_eq!(parse(&value.to_string()).unwrap(), value.clone());
+            prop_assert_eq!(parse(&serde_json::to_string_pretty(&value).unwrap()).unwrap(), value);
         }
     }
 }

@@ -1,7 +1,4 @@
-//! Servers from the configurations of other programs.
-//!
-//! Everything here is pure: the text of a file in, entries out, each with what it says or why it is passed over. Nothing is
-//! started, kept or looked up.
+//! Imports MCP servers from the configuration files of other programs. Pure: parses text into entries.
 
 mod entry;
 mod json_text;
@@ -9,58 +6,57 @@ mod rules;
 mod source;
 mod yaml_text;
 
-pub use entry::{Given, Imported, Piece, Way};
+pub use entry::{ImportTarget, ImportedServer, ImportedValue, TemplatePart};
 pub use rules::SuggestedRule;
-pub use source::{Place, Source};
+pub use source::{ConfigLocation, ImportSource};
 
 use serde_json::Value;
 
-/// Servers of one file are no more than this.
+/// Further servers of a file are ignored.
 const MAX_SERVERS: usize = 200;
 
-/// What a file says.
+/// The contents of a configuration file.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Contents {
-    /// Servers that can be entered.
-    pub servers: Vec<Imported>,
-    /// Names of servers that cannot, each with the reason.
+pub struct ImportedFile {
+    /// Servers that can be imported.
+    pub servers: Vec<ImportedServer>,
+    /// Names of servers that cannot be imported, and why.
     pub skipped: Vec<(String, String)>,
-    /// Rules that would do here what others say there.
+    /// Rules equivalent to the file's permissions.
     pub rules: Vec<SuggestedRule>,
-    /// What else the file says that is not taken over.
-    pub left: Vec<String>,
+    /// Settings that are not imported.
+    pub ignored: Vec<String>,
 }
 
-/// Reads the file of another program. `folder` is where the person works: some files say different things for different
-/// folders.
+/// Parses a configuration file of another program. `folder` is the working folder, for settings that depend on it.
 ///
 /// # Errors
-/// When the text is not what such a file holds, in words for a person.
-pub fn read(source: Source, text: &str, folder: &str) -> Result<Contents, String> {
+/// If the text cannot be parsed.
+pub fn parse(source: ImportSource, text: &str, folder: &str) -> Result<ImportedFile, String> {
     let document: Value = match source {
-        Source::Codex => {
+        ImportSource::Codex => {
             let table: toml::Table =
                 text.parse().map_err(|error: toml::de::Error| error.message().to_owned())?;
             serde_json::to_value(table).map_err(|error| error.to_string())?
         }
-        Source::Goose => yaml_text::read(text)?,
-        _ => json_text::read(text)?,
+        ImportSource::Goose => yaml_text::parse(text)?,
+        _ => json_text::parse(text)?,
     };
-    let mut contents = Contents::default();
+    let mut contents = ImportedFile::default();
     let mut groups = vec![(None, document.get(source.key()))];
-    if source == Source::ClaudeCode {
+    if source == ImportSource::ClaudeCode {
         let of_folder = document.get("projects").and_then(|all| all.get(folder));
         groups.push((Some(folder), of_folder.and_then(|one| one.get(source.key()))));
-        rules::of_claude_code(&document, &mut contents);
+        rules::from_claude_code(&document, &mut contents);
     }
-    let servers = groups.into_iter().filter_map(|(within, group)| Some((within, group?.as_object()?)));
+    let servers = groups.into_iter().filter_map(|(folder, group)| Some((folder, group?.as_object()?)));
     let servers =
-        servers.flat_map(|(within, group)| group.iter().map(move |(name, server)| (within, name, server)));
-    for (within, name, server) in servers.take(MAX_SERVERS) {
-        match entry::read(source, name, within, server) {
+        servers.flat_map(|(folder, group)| group.iter().map(move |(name, server)| (folder, name, server)));
+    for (folder, name, server) in servers.take(MAX_SERVERS) {
+        match entry::parse(source, name, folder, server) {
             Ok(imported) => {
-                contents.rules.extend(rules::of_entry(name, server));
-                contents.left.extend(rules::left_of(name, server));
+                contents.rules.extend(rules::from_entry(name, server));
+                contents.ignored.extend(rules::ignored_settings(name, server));
                 contents.servers.push(imported);
             }
             Err(why) => contents.skipped.push((name.clone(), why)),

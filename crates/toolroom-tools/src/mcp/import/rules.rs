@@ -1,32 +1,32 @@
-//! What other programs allow and forbid, as rules that would do the same here. They are shown, never set: rules are
-//! written by people.
+//! Permissions of other programs as equivalent policy rules. They are suggested, never applied.
 
 use serde_json::Value;
 
-use super::Contents;
-use super::entry::name_of;
+use super::ImportedFile;
+use super::entry::valid_name;
 
-/// A rule somebody may want.
+/// A suggested policy rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuggestedRule {
     /// `allow`, `ask` or `deny`.
     pub effect: &'static str,
-    /// What the server is called there; here it may have another name.
+    /// The server's name in the other program.
     pub server: String,
-    /// The tool it is about, or `*` for all of the server.
+    /// The tool, or `*` for all tools of the server.
     pub tool: String,
 }
 
 impl SuggestedRule {
-    /// Whether it is about the server that is called so there.
+    /// Whether the rule is about the server with this name in the other program.
     #[must_use]
-    pub fn is_about(&self, called: &str) -> bool {
-        self.server == called || name_of(&self.server).is_some_and(|name| name_of(called) == Some(name))
+    pub fn is_about(&self, original_name: &str) -> bool {
+        self.server == original_name
+            || valid_name(&self.server).is_some_and(|name| valid_name(original_name) == Some(name))
     }
 }
 
-/// The permissions of Claude Code; those about its own tools have no meaning here.
-pub(super) fn of_claude_code(document: &Value, contents: &mut Contents) {
+/// Reads the permissions of Claude Code, except those for its own tools.
+pub(super) fn from_claude_code(document: &Value, contents: &mut ImportedFile) {
     let permissions = document.get("permissions");
     for effect in ["deny", "ask", "allow"] {
         let list = permissions.and_then(|permissions| permissions.get(effect)).and_then(Value::as_array);
@@ -34,26 +34,26 @@ pub(super) fn of_claude_code(document: &Value, contents: &mut Contents) {
             match pattern(rule) {
                 Some((server, tool)) => contents.rules.push(SuggestedRule { effect, server, tool }),
                 None => {
-                    contents.left.push(format!("the rule `{effect} {rule}` is about a tool of Claude Code"));
+                    contents.ignored.push(format!("the rule `{effect} {rule}` is for a tool of Claude Code"));
                 }
             }
         }
     }
     if document.get("hooks").is_some() {
-        contents.left.push("hooks are not taken over".to_owned());
+        contents.ignored.push("hooks are not imported".to_owned());
     }
     for (key, why) in [
-        ("enabledMcpjsonServers", "what is on here says `toolroom mcp enable`"),
-        ("disabledMcpjsonServers", "what is off here says `toolroom mcp disable`"),
-        ("enableAllProjectMcpServers", "servers of a folder are switched on one by one here"),
+        ("enabledMcpjsonServers", "use `toolroom mcp enable`"),
+        ("disabledMcpjsonServers", "use `toolroom mcp disable`"),
+        ("enableAllProjectMcpServers", "enable servers one by one with `toolroom mcp enable`"),
     ] {
         if document.get(key).is_some() {
-            contents.left.push(format!("`{key}` is not taken over: {why}"));
+            contents.ignored.push(format!("`{key}` is not imported: {why}"));
         }
     }
 }
 
-/// `mcp__server__tool`, or `mcp__server` for all of its tools.
+/// Parses `mcp__server__tool`, or `mcp__server` for all of its tools.
 fn pattern(rule: &str) -> Option<(String, String)> {
     let (server, tool) = match rule.strip_prefix("mcp__")?.split_once("__") {
         Some((server, tool)) => (server, tool),
@@ -63,8 +63,8 @@ fn pattern(rule: &str) -> Option<(String, String)> {
     (is_fine(server) && is_fine(tool)).then(|| (server.to_owned(), tool.to_owned()))
 }
 
-/// What an entry says about single tools.
-pub(super) fn of_entry(server: &str, entry: &Value) -> Vec<SuggestedRule> {
+/// Reads the permissions of single tools in a server's entry.
+pub(super) fn from_entry(server: &str, entry: &Value) -> Vec<SuggestedRule> {
     let mut rules = Vec::new();
     for (key, effect) in [
         ("autoApprove", "allow"),
@@ -81,24 +81,24 @@ pub(super) fn of_entry(server: &str, entry: &Value) -> Vec<SuggestedRule> {
     rules
 }
 
-/// What an entry says that means nothing here, or that only a person says here.
-pub(super) fn left_of(called: &str, entry: &Value) -> Vec<String> {
-    let said = [
-        ("trust", "nothing is trusted because a file says so; write rules, and see `toolroom mcp declare`"),
-        ("includeTools", "switch off those that are not wanted with `toolroom tools disable`"),
-        ("enabled_tools", "switch off those that are not wanted with `toolroom tools disable`"),
-        ("available_tools", "switch off those that are not wanted with `toolroom tools disable`"),
+/// The settings of an entry that are not imported.
+pub(super) fn ignored_settings(original_name: &str, entry: &Value) -> Vec<String> {
+    let settings = [
+        ("trust", "a file cannot grant trust; write rules, and see `toolroom mcp declare`"),
+        ("includeTools", "disable unwanted tools with `toolroom tools disable`"),
+        ("enabled_tools", "disable unwanted tools with `toolroom tools disable`"),
+        ("available_tools", "disable unwanted tools with `toolroom tools disable`"),
         ("oauth", "sign in with `toolroom mcp login`"),
         ("auth", "sign in with `toolroom mcp login`"),
         ("authProviderType", "sign in with `toolroom mcp login`"),
-        ("envFile", "say its variables with `toolroom mcp set --env`"),
+        ("envFile", "set its variables with `toolroom mcp set --env`"),
     ];
-    let is_said = |key: &str| {
+    let is_set = |key: &str| {
         let value = entry.get(key);
         value.is_some_and(|value| {
             !matches!(value, Value::Null | Value::Bool(false)) && value.as_str() != Some("")
         })
     };
-    let left = said.into_iter().filter(|(key, _)| is_said(key));
-    left.map(|(key, why)| format!("`{key}` of `{called}` is not taken over: {why}")).collect()
+    let ignored = settings.into_iter().filter(|(key, _)| is_set(key));
+    ignored.map(|(key, why)| format!("`{key}` of `{original_name}` is not imported: {why}")).collect()
 }

@@ -1,8 +1,8 @@
-//! Programs whose servers can be taken over, and where they keep them.
+//! Programs whose MCP servers can be imported, and their configuration files.
 
-/// A program that has servers.
+/// A program to import from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum ImportSource {
     /// Claude Desktop.
     ClaudeDesktop,
     /// Claude Code.
@@ -25,17 +25,17 @@ pub enum Source {
     Zed,
 }
 
-/// Where a file is.
+/// Location of a configuration file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// Below the home.
+pub enum ConfigLocation {
+    /// Relative to the home folder.
     Home(&'static str),
-    /// Below the folder a person works in.
+    /// Relative to the working folder.
     Folder(&'static str),
 }
 
-impl Source {
-    /// All of them.
+impl ImportSource {
+    /// All sources.
     pub const ALL: [Self; 10] = [
         Self::ClaudeDesktop,
         Self::ClaudeCode,
@@ -72,38 +72,51 @@ impl Source {
         Self::ALL.into_iter().find(|source| source.name() == name)
     }
 
-    /// Where its files are; not every one of them has to be there.
+    /// Where its files may be.
     #[must_use]
-    pub const fn places(self) -> &'static [Place] {
+    pub const fn locations(self) -> &'static [ConfigLocation] {
         match self {
             Self::ClaudeDesktop => &[
-                Place::Home(".config/Claude/claude_desktop_config.json"),
-                Place::Home("Library/Application Support/Claude/claude_desktop_config.json"),
+                ConfigLocation::Home(".config/Claude/claude_desktop_config.json"),
+                ConfigLocation::Home("Library/Application Support/Claude/claude_desktop_config.json"),
             ],
             Self::ClaudeCode => &[
-                Place::Home(".claude.json"),
-                Place::Home(".claude/settings.json"),
-                Place::Folder(".mcp.json"),
-                Place::Folder(".claude/settings.json"),
-                Place::Folder(".claude/settings.local.json"),
+                ConfigLocation::Home(".claude.json"),
+                ConfigLocation::Home(".claude/settings.json"),
+                ConfigLocation::Folder(".mcp.json"),
+                ConfigLocation::Folder(".claude/settings.json"),
+                ConfigLocation::Folder(".claude/settings.local.json"),
             ],
-            Self::Cursor => &[Place::Home(".cursor/mcp.json"), Place::Folder(".cursor/mcp.json")],
-            Self::Windsurf => &[Place::Home(".codeium/windsurf/mcp_config.json")],
+            Self::Cursor => {
+                &[ConfigLocation::Home(".cursor/mcp.json"), ConfigLocation::Folder(".cursor/mcp.json")]
+            }
+            Self::Windsurf => &[ConfigLocation::Home(".codeium/windsurf/mcp_config.json")],
             Self::Cline => &[
-                Place::Home(
+                ConfigLocation::Home(
                     ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
                 ),
-                Place::Home("Documents/Cline/cline_mcp_settings.json"),
+                ConfigLocation::Home("Documents/Cline/cline_mcp_settings.json"),
             ],
-            Self::VsCode => &[Place::Home(".config/Code/User/mcp.json"), Place::Folder(".vscode/mcp.json")],
-            Self::Codex => &[Place::Home(".codex/config.toml"), Place::Folder(".codex/config.toml")],
-            Self::Goose => &[Place::Home(".config/goose/config.yaml")],
-            Self::Gemini => &[Place::Home(".gemini/settings.json"), Place::Folder(".gemini/settings.json")],
-            Self::Zed => &[Place::Home(".config/zed/settings.json"), Place::Folder(".zed/settings.json")],
+            Self::VsCode => &[
+                ConfigLocation::Home(".config/Code/User/mcp.json"),
+                ConfigLocation::Folder(".vscode/mcp.json"),
+            ],
+            Self::Codex => {
+                &[ConfigLocation::Home(".codex/config.toml"), ConfigLocation::Folder(".codex/config.toml")]
+            }
+            Self::Goose => &[ConfigLocation::Home(".config/goose/config.yaml")],
+            Self::Gemini => &[
+                ConfigLocation::Home(".gemini/settings.json"),
+                ConfigLocation::Folder(".gemini/settings.json"),
+            ],
+            Self::Zed => &[
+                ConfigLocation::Home(".config/zed/settings.json"),
+                ConfigLocation::Folder(".zed/settings.json"),
+            ],
         }
     }
 
-    /// Under which key its servers are.
+    /// The key of its servers.
     pub(super) const fn key(self) -> &'static str {
         match self {
             Self::VsCode => "servers",

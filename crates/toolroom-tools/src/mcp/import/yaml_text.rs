@@ -1,13 +1,12 @@
-//! As much of YAML as configurations of servers are written in: nested mappings and lists, plain and quoted texts,
-//! numbers, and JSON within a line. What goes beyond is an error, never a guess.
+//! The subset of YAML that server configurations use: nested mappings and lists, plain and quoted strings, numbers, and JSON
+//! within a line. Anything else is an error.
 
 use serde_json::{Map, Value, json};
 
-/// Deeper nesting is no configuration.
+/// The deepest nesting.
 const MAX_DEPTH: usize = 32;
 
-/// Reads it.
-pub(super) fn read(text: &str) -> Result<Value, String> {
+pub(super) fn parse(text: &str) -> Result<Value, String> {
     let mut lines = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let content = without_comment(line);
@@ -16,38 +15,38 @@ pub(super) fn read(text: &str) -> Result<Value, String> {
             continue;
         }
         if trimmed.starts_with('\t') {
-            return Err(format!("line {}: it is indented with a tab", number + 1));
+            return Err(format!("line {}: indented with a tab", number + 1));
         }
-        lines.push(Line {
+        lines.push(YamlLine {
             number: number + 1,
             indent: content.len() - trimmed.len(),
             text: trimmed.trim_end().to_owned(),
         });
     }
-    let mut reader = Reader { lines, at: 0 };
-    let value = reader.block(0, 0)?;
-    match reader.lines.get(reader.at) {
+    let mut parser = YamlParser { lines, at: 0 };
+    let value = parser.block(0, 0)?;
+    match parser.lines.get(parser.at) {
         None => Ok(value),
-        Some(line) => Err(format!("line {}: it is indented as nothing before it", line.number)),
+        Some(line) => Err(format!("line {}: unexpected indentation", line.number)),
     }
 }
 
-struct Line {
+struct YamlLine {
     number: usize,
     indent: usize,
     text: String,
 }
 
-struct Reader {
-    lines: Vec<Line>,
+struct YamlParser {
+    lines: Vec<YamlLine>,
     at: usize,
 }
 
-impl Reader {
-    /// Everything that is indented at least so far.
+impl YamlParser {
+    /// Parses all lines that are indented by at least `least`.
     fn block(&mut self, least: usize, depth: usize) -> Result<Value, String> {
         if depth > MAX_DEPTH {
-            return Err("it nests too deeply".to_owned());
+            return Err("nested too deeply".to_owned());
         }
         let Some(first) = self.lines.get(self.at).filter(|line| line.indent >= least) else {
             return Ok(Value::Null);
@@ -73,7 +72,7 @@ impl Reader {
                 self.at += 1;
                 items.push(self.block(indent + 1, depth + 1)?);
             } else if key_of(&item).is_some() {
-                // A mapping that begins on the line of its mark.
+                // A mapping that begins on the line of its dash.
                 line.indent = inner;
                 line.text = item;
                 items.push(self.block(inner, depth + 1)?);
@@ -91,13 +90,13 @@ impl Reader {
         while let Some(line) = self.lines.get(self.at).filter(|line| line.indent == indent) {
             let number = line.number;
             let Some((key, rest)) = key_of(&line.text) else {
-                return Err(format!("line {number}: there is no `key: value`"));
+                return Err(format!("line {number}: expected `key: value`"));
             };
             self.at += 1;
             let value = match rest.as_str() {
                 "" => {
                     let next = self.lines.get(self.at);
-                    // A list may stand right below its key.
+                    // A list may have the indentation of its key.
                     let is_list =
                         next.is_some_and(|next| next.indent == indent && next.text.starts_with('-'));
                     self.block(if is_list { indent } else { indent + 1 }, depth + 1)?
@@ -110,7 +109,7 @@ impl Reader {
         Ok(Value::Object(map))
     }
 
-    /// A text over several lines. Nobody needs its exact form here.
+    /// A string over several lines. Its exact whitespace does not matter here.
     fn folded(&mut self, indent: usize) -> String {
         let mut text = Vec::new();
         while let Some(line) = self.lines.get(self.at).filter(|line| line.indent > indent) {
@@ -139,17 +138,13 @@ fn key_of(line: &str) -> Option<(String, String)> {
 
 fn scalar(text: &str) -> Result<Value, String> {
     match text.chars().next() {
-        Some('"') => serde_json::from_str(text).map_err(|_| "a text in quotes does not end".to_owned()),
+        Some('"') => serde_json::from_str(text).map_err(|_| "unterminated string".to_owned()),
         Some('\'') => {
             let inner = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
-            inner
-                .map(|inner| json!(inner.replace("''", "'")))
-                .ok_or_else(|| "a text in quotes does not end".to_owned())
+            inner.map(|inner| json!(inner.replace("''", "'"))).ok_or_else(|| "unterminated string".to_owned())
         }
         Some('[' | '{') => flow(text),
-        Some('&' | '*' | '!' | '|' | '>' | '%' | '@' | '`') => {
-            Err("this kind of YAML is not read".to_owned())
-        }
+        Some('&' | '*' | '!' | '|' | '>' | '%' | '@' | '`') => Err("unsupported YAML syntax".to_owned()),
         _ => Ok(plain(text)),
     }
 }
@@ -166,14 +161,14 @@ fn plain(text: &str) -> Value {
     }
 }
 
-/// A list or mapping within a line: JSON, or a list of plain texts.
+/// A list or mapping within a line: JSON, or a list of plain strings.
 fn flow(text: &str) -> Result<Value, String> {
     if let Ok(value) = serde_json::from_str(text) {
         return Ok(value);
     }
     let items = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     let items = items.filter(|items| !items.contains(['[', '{']));
-    let items = items.ok_or_else(|| "this kind of list is not read".to_owned())?;
+    let items = items.ok_or_else(|| "unsupported list syntax".to_owned())?;
     items.split(',').map(str::trim).filter(|item| !item.is_empty()).map(scalar).collect()
 }
 
@@ -200,7 +195,7 @@ mod tests {
     use crate::scale::cases;
 
     #[test]
-    fn configurations_are_read_as_they_are_written() {
+    fn configurations_are_parsed() {
         let text = "# goose\nA_KEY: 'it''s'\nextensions:\n  fetch:\n    args:\n    - mcp-server-fetch # last\n    - \"--x=#1\"\n    \
                     envs: {}\n    enabled: true\n    timeout: 300\n    empty:\n    flow: [a, 'b', 3]\n  two:\n    text: |\n      a: b\n      c\n\
                     list:\n  - name: x\n    url: http://x:1/y\n  -\n    name: z\n";
@@ -213,23 +208,23 @@ mod tests {
             },
             "list": [{"name": "x", "url": "http://x:1/y"}, {"name": "z"}],
         });
-        assert_eq!(read(text).unwrap(), expected);
+        assert_eq!(parse(text).unwrap(), expected);
     }
 
     #[test]
-    fn what_is_not_understood_is_an_error() {
+    fn unsupported_syntax_is_an_error() {
         for text in
             ["a: &x 1", "a: *x", "a\n", "a: 1\n   b: 2", "\ta: 1", "a: \"x", "a: [[1], x]", "a: !tag x"]
         {
-            assert!(read(text).is_err(), "{text}");
+            assert!(parse(text).is_err(), "{text}");
         }
     }
 
     proptest! {
         #![proptest_config(cases(512))]
         #[test]
-        fn no_text_breaks_it(text in "[ab:\\- \n'\"#\\[\\]{}|>&*!,0-9\t]{0,80}") {
-            drop(read(&text));
+        fn no_text_makes_it_panic(text in "[ab:\\- \n'\"#\\[\\]{}|>&*!,0-9\t]{0,80}") {
+            drop(parse(&text));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How a server is started or reached as its entry says, and nothing more.
+//! Starts or connects to a server as its entry says.
 
 pub(crate) mod program;
 pub(crate) mod secret_reference;
@@ -20,55 +20,54 @@ use toolroom_host::sandbox::{
     Confinement, NamedProfile, Network, Profile, Sandbox, SandboxRequest, make_home,
 };
 
-use crate::mcp::auth::Door;
+use crate::mcp::auth::Credentials;
 use crate::mcp::client::Client;
-use crate::mcp::client::pending::Attendant;
-use crate::mcp::launch::program::{Missing, has_network, look};
+use crate::mcp::client::pending::ClientHandler;
+use crate::mcp::launch::program::{ResolveError, has_network, resolve};
 use crate::mcp::launch::secret_reference::{named_secret, names_secret};
-use crate::mcp::protocol::era::Era;
+use crate::mcp::protocol::Era;
 use crate::mcp::protocol::error::McpError;
-use crate::mcp::transport::reach::reach;
-use crate::mcp::transport::remote::Remote;
+use crate::mcp::transport::remote::{Remote, egress_policy};
 
-/// What is kept of what a server prints as errors.
-const KEPT_BYTES: usize = 64 * 1024;
+/// Buffered bytes of standard error.
+const STDERR_BYTES: usize = 64 * 1024;
 
-/// Secrets that entries name, and the way to take them out of what is kept.
-pub trait Safe: Send + Sync {
-    /// The value of a secret; why there is none, otherwise.
+/// Secrets and credentials of server entries.
+pub trait ServerSecrets: Send + Sync {
+    /// The value of a secret, or why it is not available.
     fn secret<'a>(&'a self, project: &'a ProjectId, name: &'a str) -> BoxFuture<'a, Result<Secret, String>>;
 
-    /// The text without any secret; nothing at all, if that cannot be told.
-    fn without_secrets<'a>(&'a self, project: &'a ProjectId, text: String) -> BoxFuture<'a, String>;
+    /// Removes all secrets from a text. Empty if the secrets cannot be read.
+    fn redact<'a>(&'a self, project: &'a ProjectId, text: String) -> BoxFuture<'a, String>;
 
-    /// Credentials for a server over HTTP beside its headers.
-    fn door<'a>(
+    /// OAuth credentials of a server over HTTP.
+    fn credentials<'a>(
         &'a self,
         project: &'a ProjectId,
         server: &'a ServerRecord,
         http: Arc<dyn Http>,
-    ) -> BoxFuture<'a, Result<Arc<dyn Door>, McpError>>;
+    ) -> BoxFuture<'a, Result<Arc<dyn Credentials>, McpError>>;
 }
 
-/// Where servers run.
+/// Where servers' programs run and what they may access.
 #[derive(Debug, Clone)]
-pub struct Grounds {
-    /// The workspace: where programs start and what they may change.
+pub struct LaunchEnvironment {
+    /// Working folder and writable folder of the programs.
     pub workspace: PathBuf,
-    /// What they never see: our own files.
+    /// Hidden from the programs: our own files.
     pub hidden: Vec<PathBuf>,
-    /// Credentials in the workspace that they may read.
+    /// Credentials in the workspace that programs may read.
     pub programs_read: Vec<String>,
-    /// Where each has a home of its own, which is not that of the user: none finds there what another one left.
+    /// Parent of the home folders. Each server has its own.
     pub homes: PathBuf,
-    /// How much they may add to the disk, and to their temporary folders.
+    /// Disk quota of a program.
     pub disk_bytes: u64,
-    /// What the configuration opens in private networks.
+    /// Openings to private networks in the configuration.
     pub openings: Vec<EgressRule>,
 }
 
-impl Grounds {
-    /// The home of one server's programs.
+impl LaunchEnvironment {
+    /// The home folder of a server's programs.
     #[must_use]
     pub fn home_of(&self, server: &str) -> PathBuf {
         self.homes.join(server).join("home")
@@ -78,24 +77,28 @@ impl Grounds {
 /// Starts servers.
 pub(crate) struct Launcher {
     supervisor: Supervisor,
-    grounds: Grounds,
+    environment: LaunchEnvironment,
     sandbox: OnceCell<Sandbox>,
-    pub(crate) safe: Arc<dyn Safe>,
+    pub(crate) secrets: Arc<dyn ServerSecrets>,
 }
 
-/// A server that can be asked, and its way to the network.
-pub(crate) struct Started {
+/// A running server, and the proxy it reaches the network through.
+pub(crate) struct StartedServer {
     pub(crate) client: Client,
-    pub(crate) _way_out: Option<Proxy>,
+    pub(crate) _proxy: Option<Proxy>,
 }
 
 impl Launcher {
-    pub(crate) fn new(supervisor: Supervisor, grounds: Grounds, safe: Arc<dyn Safe>) -> Self {
-        Self { supervisor, grounds, sandbox: OnceCell::new(), safe }
+    pub(crate) fn new(
+        supervisor: Supervisor,
+        environment: LaunchEnvironment,
+        secrets: Arc<dyn ServerSecrets>,
+    ) -> Self {
+        Self { supervisor, environment, sandbox: OnceCell::new(), secrets }
     }
 
     pub(crate) fn workspace(&self) -> &Path {
-        &self.grounds.workspace
+        &self.environment.workspace
     }
 
     pub(crate) async fn start(
@@ -103,22 +106,22 @@ impl Launcher {
         project: &ProjectId,
         server: &ServerRecord,
         known: Option<Era>,
-        attendant: Arc<dyn Attendant>,
-    ) -> Result<Started, McpError> {
+        handler: Arc<dyn ClientHandler>,
+    ) -> Result<StartedServer, McpError> {
         match &server.transport {
             Transport::Stdio(program) => {
-                let (order, way_out) = self.order(project, &server.name, program).await?;
-                let client = Client::start(&self.supervisor, order, known, attendant).await;
-                let client = client.map_err(|error| told_of_sandbox(error, &server.name, program))?;
-                Ok(Started { client, _way_out: way_out })
+                let (order, proxy) = self.order(project, &server.name, program).await?;
+                let client = Client::start(&self.supervisor, order, known, handler).await;
+                let client = client.map_err(|error| with_sandbox_hint(error, &server.name, program))?;
+                Ok(StartedServer { client, _proxy: proxy })
             }
             Transport::Http(address) => {
                 let remote = self.remote(project, server, address).await?;
-                Ok(Started { client: Client::connect(remote, known, attendant).await?, _way_out: None })
+                Ok(StartedServer { client: Client::connect(remote, known, handler).await?, _proxy: None })
             }
             Transport::Sse(address) => {
                 let remote = self.remote(project, server, address).await?;
-                Ok(Started { client: Client::listen(remote, attendant).await?, _way_out: None })
+                Ok(StartedServer { client: Client::listen(remote, handler).await?, _proxy: None })
             }
         }
     }
@@ -129,11 +132,12 @@ impl Launcher {
         server: &ServerRecord,
         address: &AddressEntry,
     ) -> Result<Remote, McpError> {
-        let http: Arc<dyn Http> = Arc::new(net::Client::new(reach(address, &self.grounds.openings)));
-        let headers = values(self.safe.as_ref(), project, &address.headers).await?;
-        let door = self.safe.door(project, server, Arc::clone(&http)).await?;
-        let url = filled_address(self.safe.as_ref(), project, address).await?;
-        Ok(Remote { http, url, headers, door })
+        let policy = egress_policy(address, &self.environment.openings);
+        let http: Arc<dyn Http> = Arc::new(net::Client::new(policy));
+        let headers = values(self.secrets.as_ref(), project, &address.headers).await?;
+        let credentials = self.secrets.credentials(project, server, Arc::clone(&http)).await?;
+        let url = filled_address(self.secrets.as_ref(), project, address).await?;
+        Ok(Remote { http, url, headers, credentials })
     }
 
     async fn order(
@@ -144,47 +148,47 @@ impl Launcher {
     ) -> Result<(Order, Option<Proxy>), McpError> {
         let refused = |reason: String| McpError::Confinement { reason };
         let profile: NamedProfile = entry.profile.parse().map_err(|error| refused(format!("{error}")))?;
-        let folder = entry.folder.as_ref().map_or_else(|| self.grounds.workspace.clone(), PathBuf::from);
+        let folder = entry.folder.as_ref().map_or_else(|| self.environment.workspace.clone(), PathBuf::from);
         let has_network = has_network(&profile);
-        let looked = {
+        let resolved = {
             let (server, entry) = (server.to_owned(), entry.clone());
-            let workspace = self.grounds.workspace.clone();
-            spawn_blocking(move || look(&server, &entry, &workspace, has_network)).await
+            let workspace = self.environment.workspace.clone();
+            spawn_blocking(move || resolve(&server, &entry, &workspace, has_network)).await
         };
-        let looked =
-            looked.map_err(|error| refused(error.to_string()))?.map_err(|missing| match missing {
-                Missing::Program => {
+        let resolved =
+            resolved.map_err(|error| refused(error.to_string()))?.map_err(|error| match error {
+                ResolveError::NotFound => {
                     McpError::Start(ProcessError::NotFound { program: entry.command.clone() })
                 }
-                Missing::Because(reason) => refused(reason),
+                ResolveError::Unusable(reason) => refused(reason),
             })?;
         let mut variables = Variables::clean();
-        if let Some(folder) = &looked.programs {
+        if let Some(folder) = &resolved.programs {
             variables = variables.with_programs_of(folder);
         }
-        for (name, value) in values(self.safe.as_ref(), project, &entry.environment).await? {
+        for (name, value) in values(self.secrets.as_ref(), project, &entry.environment).await? {
             variables = variables.with(&name, value.expose()).map_err(|error| refused(error.to_string()))?;
         }
-        let way_out = match &profile {
+        let proxy = match &profile {
             NamedProfile::Network(hosts) => {
                 Some(Proxy::open(hosts).map_err(|error| refused(error.to_string()))?)
             }
             NamedProfile::Workspace | NamedProfile::ReadOnly | NamedProfile::Off => None,
         };
-        let mut arguments = Vec::with_capacity(looked.arguments.len());
-        for argument in &looked.arguments {
-            arguments.push(filled(self.safe.as_ref(), project, argument).await?);
+        let mut arguments = Vec::with_capacity(resolved.arguments.len());
+        for argument in &resolved.arguments {
+            arguments.push(filled(self.secrets.as_ref(), project, argument).await?);
         }
-        let mut order = Order::new(looked.program.as_os_str(), folder).with_arguments(arguments);
+        let mut order = Order::new(resolved.program.as_os_str(), folder).with_arguments(arguments);
         order.confinement =
-            self.confinement(&profile, server, entry, looked.readable, way_out.as_ref()).await?;
+            self.confinement(&profile, server, entry, resolved.readable, proxy.as_ref()).await?;
         order.variables = variables;
-        order.kept_bytes = KEPT_BYTES;
-        // It runs for as long as it is needed; memory and processes are held as for everything that is started.
+        order.kept_bytes = STDERR_BYTES;
+        // A server may run for days. Limits of memory and processes stay.
         order.limits.cpu = None;
         order.limits.output_bytes = None;
-        order.limits.disk_bytes = Some(self.grounds.disk_bytes);
-        Ok((order, way_out))
+        order.limits.disk_bytes = Some(self.environment.disk_bytes);
+        Ok((order, proxy))
     }
 
     async fn confinement(
@@ -193,7 +197,7 @@ impl Launcher {
         server: &str,
         entry: &ProgramEntry,
         readable: Vec<PathBuf>,
-        way_out: Option<&Proxy>,
+        proxy: Option<&Proxy>,
     ) -> Result<Option<Confinement>, McpError> {
         let refused = |reason: String| McpError::Confinement { reason };
         if *profile == NamedProfile::Off {
@@ -202,29 +206,29 @@ impl Launcher {
         let find = || Sandbox::find(&self.supervisor, SandboxRequest::default());
         let sandbox = self.sandbox.get_or_try_init(find).await;
         let sandbox = sandbox.map_err(|error| refused(error.to_string()))?.clone();
-        let home = self.grounds.home_of(server);
+        let home = self.environment.home_of(server);
         let mut confined = Profile {
-            hidden: self.grounds.hidden.clone(),
-            programs_read: self.grounds.programs_read.clone(),
+            hidden: self.environment.hidden.clone(),
+            programs_read: self.environment.programs_read.clone(),
             home: Some(home.clone()),
             readable,
-            temporary_bytes: self.grounds.disk_bytes,
+            temporary_bytes: self.environment.disk_bytes,
             ..Profile::bare()
         };
         confined.readable.extend(entry.readable.iter().map(PathBuf::from));
         match profile {
-            NamedProfile::ReadOnly => confined.readable.push(self.grounds.workspace.clone()),
+            NamedProfile::ReadOnly => confined.readable.push(self.environment.workspace.clone()),
             NamedProfile::Workspace | NamedProfile::Network(_) | NamedProfile::Off => {
-                confined.writable.push(self.grounds.workspace.clone());
+                confined.writable.push(self.environment.workspace.clone());
             }
         }
-        if let Some(proxy) = way_out {
+        if let Some(proxy) = proxy {
             confined.network = Network::Proxy { socket: proxy.socket().to_owned() };
         }
-        let workspace = self.grounds.workspace.clone();
-        let is_ours = self.grounds.hidden.iter().any(|folder| workspace.starts_with(folder));
+        let workspace = self.environment.workspace.clone();
+        let is_ours = self.environment.hidden.iter().any(|folder| workspace.starts_with(folder));
         let confined = spawn_blocking(move || {
-            // Our own workspace is made by whoever needs it first.
+            // Our own workspace folder is created on first use.
             if is_ours {
                 make_workspace(&workspace).map_err(|error| error.to_string())?;
             }
@@ -235,12 +239,12 @@ impl Launcher {
     }
 }
 
-/// The values of an entry, those of secrets among them.
+/// The values of environment variables or headers, with secrets filled in.
 ///
 /// # Errors
-/// When a secret is not kept.
+/// If a secret is not available.
 pub async fn values(
-    safe: &dyn Safe,
+    secrets: &dyn ServerSecrets,
     project: &ProjectId,
     values: &BTreeMap<String, EntryValue>,
 ) -> Result<Vec<(String, Secret)>, McpError> {
@@ -248,9 +252,9 @@ pub async fn values(
     for (name, value) in values {
         let value = match value {
             EntryValue::Plain(value) => Secret::new(name.clone(), value.clone()),
-            EntryValue::Secret(secret) => opened_secret(safe, project, secret).await?,
+            EntryValue::Secret(secret) => opened_secret(secrets, project, secret).await?,
             EntryValue::Around { before, secret, after } => {
-                let inner = opened_secret(safe, project, secret).await?;
+                let inner = opened_secret(secrets, project, secret).await?;
                 Secret::new(secret.clone(), format!("{before}{}{after}", inner.expose()))
             }
         };
@@ -259,56 +263,59 @@ pub async fn values(
     Ok(opened)
 }
 
-async fn opened_secret(safe: &dyn Safe, project: &ProjectId, name: &str) -> Result<Secret, McpError> {
-    safe.secret(project, name).await.map_err(|reason| McpError::Closed { why: reason })
+async fn opened_secret(
+    secrets: &dyn ServerSecrets,
+    project: &ProjectId,
+    name: &str,
+) -> Result<Secret, McpError> {
+    secrets.secret(project, name).await.map_err(|reason| McpError::Closed { why: reason })
 }
 
-/// A word with the value of the secret it names in its place.
-async fn filled(safe: &dyn Safe, project: &ProjectId, word: &str) -> Result<String, McpError> {
+/// An argument with its secret reference filled in.
+async fn filled(secrets: &dyn ServerSecrets, project: &ProjectId, word: &str) -> Result<String, McpError> {
     let Some((before, name)) = named_secret(word) else { return Ok(word.to_owned()) };
-    Ok(format!("{before}{}", opened_secret(safe, project, name).await?.expose()))
+    Ok(format!("{before}{}", opened_secret(secrets, project, name).await?.expose()))
 }
 
-/// The address of an entry, with the values of secrets that its query names.
+/// The URL of an entry, with secret references in its query filled in.
 ///
 /// # Errors
-/// When a secret is not kept, or the address is none.
+/// If a secret is not available, or the URL is invalid.
 pub async fn filled_address(
-    safe: &dyn Safe,
+    secrets: &dyn ServerSecrets,
     project: &ProjectId,
     address: &AddressEntry,
 ) -> Result<String, McpError> {
     let mut url =
-        Url::parse(&address.url).map_err(|_| McpError::Nonsense("its address is none".to_owned()))?;
+        Url::parse(&address.url).map_err(|_| McpError::Protocol("its URL is invalid".to_owned()))?;
     if !url.query_pairs().any(|(_, value)| names_secret(&value)) {
         return Ok(address.url.clone());
     }
     let mut filled_in = Vec::new();
     for (name, value) in url.query_pairs() {
-        filled_in.push((name.into_owned(), filled(safe, project, &value).await?));
+        filled_in.push((name.into_owned(), filled(secrets, project, &value).await?));
     }
     url.query_pairs_mut().clear().extend_pairs(filled_in);
     Ok(url.into())
 }
 
-/// A program that ends before it has said anything may miss what its sandbox keeps from it.
-fn told_of_sandbox(error: McpError, server: &str, entry: &ProgramEntry) -> McpError {
+/// Adds a hint to the error of a program that ended at once: its sandbox may be too narrow.
+fn with_sandbox_hint(error: McpError, server: &str, entry: &ProgramEntry) -> McpError {
     let hint = match entry.profile.as_str() {
         "off" => return error,
         profile if profile.starts_with("network:") => {
             format!(
-                "it runs in the sandbox profile `{profile}`: other hosts and folders are out of its reach; a person \
-                 opens more with `toolroom mcp set {server}`"
+                "it runs in the sandbox profile `{profile}` and cannot access other hosts or folders; grant more with \
+                 `toolroom mcp set {server}`"
             )
         }
         profile => format!(
-            "it runs in the sandbox profile `{profile}` without a network: if it has to fetch something or reach \
-             hosts, a person opens them with `toolroom mcp set {server} --profile network:HOST`, and folders with \
-             `--read FOLDER`"
+            "it runs in the sandbox profile `{profile}` without network access; grant hosts with `toolroom mcp set \
+             {server} --profile network:HOST`, and folders with `--read FOLDER`"
         ),
     };
     match error {
-        McpError::Ended { how } => McpError::Ended { how: format!("{how} ({hint})") },
+        McpError::Exited { how } => McpError::Exited { how: format!("{how} ({hint})") },
         error => error,
     }
 }

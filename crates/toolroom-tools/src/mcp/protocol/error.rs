@@ -1,4 +1,4 @@
-//! What can go wrong between us and a server.
+//! Errors between the client and an MCP server.
 
 use std::io;
 use std::sync::Arc;
@@ -9,154 +9,152 @@ use toolroom::ledger::LedgerError;
 use toolroom_host::net::NetError;
 use toolroom_host::process::ProcessError;
 
-/// A server answers with it where the version that was named is none of its own.
+/// JSON-RPC error code: the server does not support the requested protocol version.
 pub(crate) const UNSUPPORTED_VERSION: i64 = -32022;
 
-/// Why a server did not do what it was asked for. It can be cloned: one lost connection ends many calls.
+/// Why a request failed. Cloneable, because one lost connection fails many requests.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum McpError {
-    /// Its program was not started.
+    /// The program cannot be started.
     #[error("the server was not started: {0}")]
     Start(#[source] ProcessError),
-    /// Its program cannot be confined as its entry says.
-    #[error("the server was not started, as it has to be confined: {reason}")]
+    /// The program cannot be sandboxed as its entry says.
+    #[error("the server was not started because it cannot be sandboxed: {reason}")]
     Confinement {
-        /// What is in the way.
+        /// The reason.
         reason: String,
     },
-    /// A secret that its entry names is not there.
+    /// A secret of its entry is missing.
     #[error("the server cannot be used: {why}")]
     MissingSecret {
-        /// Which one, and what to do.
+        /// Which secret, and what to do.
         why: String,
     },
-    /// What was seen of it, or accepted, cannot be kept or read, so that it is not used.
+    /// Its condition or definitions cannot be stored or read.
     #[error("the server cannot be used: {0}")]
-    Unkept(#[source] Arc<LedgerError>),
-    /// It is not what it was when this connection was made.
-    #[error("what is said about the server has changed; try again")]
-    Replaced,
-    /// It took too long until it could be used.
-    #[error("the server could not be used within {} s: it has to begin and to list its tools in that time", .after.as_secs())]
-    TooSlow {
-        /// How long it was waited for.
+    Storage(#[source] Arc<LedgerError>),
+    /// Its entry has changed since the connection was opened.
+    #[error("the configuration of the server has changed; try again")]
+    EntryChanged,
+    /// The handshake and the first list of tools took too long.
+    #[error("the server did not start and list its tools within {} s", .after.as_secs())]
+    StartTimeout {
+        /// The time limit.
         after: Duration,
     },
-    /// Nobody waited until it could be used.
-    #[error("nobody waited until the server could be used")]
-    Abandoned,
-    /// What was to be asked was never sent.
+    /// The attempt to connect was aborted.
+    #[error("the start of the server was aborted")]
+    StartAborted,
+    /// The request was never sent.
     #[error("{0}")]
-    Unsent(#[source] Arc<Self>),
-    /// It went away.
+    NotSent(#[source] Arc<Self>),
+    /// Its program has ended.
     #[error("the server has ended: {how}")]
-    Ended {
-        /// What is known about it.
+    Exited {
+        /// How it ended.
         how: String,
     },
-    /// Its connection is not usable any more.
+    /// The connection is closed.
     #[error("the connection to the server is closed: {why}")]
     Closed {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// Nothing can be written to it.
-    #[error("nothing can be said to the server")]
-    Unwritable(#[source] Arc<io::Error>),
-    /// The network, or what guards it.
+    /// A message cannot be written to the program.
+    #[error("cannot write to the server")]
+    Write(#[source] Arc<io::Error>),
+    /// A network error, or a violation of the egress policy.
     #[error(transparent)]
     Net(#[from] NetError),
-    /// It answered with a status that is none of the protocol.
-    #[error("the server answers with status {status}{}", said(.text))]
+    /// An HTTP status that is not part of the protocol.
+    #[error("the server responded with status {status}{}", with_colon(.text))]
     Status {
         /// The status.
         status: u16,
-        /// The beginning of what it said.
+        /// The beginning of the body.
         text: String,
     },
-    /// It does not know the session any more.
-    #[error("the server has forgotten the session")]
+    /// The server no longer knows the session.
+    #[error("the server has ended the session")]
     SessionLost,
-    /// It lets nobody in without signing in.
-    #[error("the server wants to know who asks: {why}")]
+    /// It requires credentials.
+    #[error("the server requires authentication: {why}")]
     Unauthorized {
-        /// What is missing, and what to do.
+        /// The reason, and what to do.
         why: String,
     },
-    /// It did not answer.
+    /// No response in time.
     #[error("the server did not answer `{method}` within {} s", .after.as_secs())]
-    Silent {
-        /// What it was asked.
+    Timeout {
+        /// The method of the request.
         method: String,
-        /// How long it was waited for.
+        /// The timeout.
         after: Duration,
     },
-    /// It said no, in the words of the protocol.
-    #[error("the server refuses: {message} (code {code})")]
-    Refused {
-        /// The code.
+    /// It responded with a JSON-RPC error.
+    #[error("the server returned an error: {message} (code {code})")]
+    Rpc {
+        /// The error code.
         code: i64,
-        /// Its text, shortened.
+        /// Its message, shortened.
         message: String,
-        /// What it added.
+        /// Additional data.
         data: Option<Value>,
     },
-    /// What it said is not the protocol.
-    #[error("the server does not keep to the protocol: {0}")]
-    Nonsense(String),
-    /// It said more than is taken.
-    #[error("{what} of the server is refused: more than {limit} are not taken")]
-    TooMuch {
-        /// Of what.
+    /// It violates the protocol.
+    #[error("the server violates the protocol: {0}")]
+    Protocol(String),
+    /// It exceeds a limit.
+    #[error("{what} of the server exceeds the limit of {limit}")]
+    LimitExceeded {
+        /// What exceeds the limit.
         what: &'static str,
         /// The limit, with its unit.
         limit: String,
     },
-    /// It wants to ask a person in the middle of a call, and nobody is there.
-    #[error(
-        "the server wants to ask a person something in the middle of the call, which is not possible here"
-    )]
-    WantsInput,
-    /// There is no version both speak.
-    #[error("the server speaks {offered}, and none of the versions we know")]
-    Version {
-        /// What it offered.
+    /// It requires input that only a user could give.
+    #[error("the server asks for user input during the call, which is not supported")]
+    InputRequired,
+    /// No common protocol version.
+    #[error("the server uses the unsupported protocol version {offered}")]
+    UnsupportedVersion {
+        /// The server's version.
         offered: String,
     },
-    /// It was tried too often lately.
+    /// It failed too often recently.
     #[error("the server failed {times} times within {} s and is not started again: {last}", .within.as_secs())]
-    GivenUp {
-        /// How often.
+    TooManyFailures {
+        /// The number of failures.
         times: usize,
-        /// In which time.
+        /// The time window.
         within: Duration,
-        /// Why, the last time.
+        /// The last failure.
         last: String,
     },
 }
 
 impl McpError {
-    /// Whether this may be the answer of a server that is older than the question.
+    /// Whether a server of the session era may answer `server/discover` like this.
     pub(crate) fn may_be_older(&self) -> bool {
         match self {
-            Self::Refused { .. } | Self::Silent { .. } | Self::Nonsense(_) | Self::SessionLost => true,
+            Self::Rpc { .. } | Self::Timeout { .. } | Self::Protocol(_) | Self::SessionLost => true,
             Self::Status { status, .. } => (400..500).contains(status),
             _ => false,
         }
     }
 
-    /// The same about a request that never left.
-    pub(crate) fn unsent(self) -> Self {
-        Self::Unsent(Arc::new(self))
+    /// Marks the error as one of a request that was never sent.
+    pub(crate) fn not_sent(self) -> Self {
+        Self::NotSent(Arc::new(self))
     }
 
-    /// Whether the server may have done what it was asked for all the same.
+    /// Whether the server may have executed the request nevertheless.
     #[must_use]
     pub fn is_in_doubt(&self) -> bool {
         match self {
-            Self::Ended { .. } | Self::Closed { .. } | Self::Silent { .. } | Self::Nonsense(_) => true,
-            Self::TooMuch { .. } => true,
+            Self::Exited { .. } | Self::Closed { .. } | Self::Timeout { .. } | Self::Protocol(_) => true,
+            Self::LimitExceeded { .. } => true,
             Self::Net(error) => !matches!(
                 error,
                 NetError::BadUrl(_)
@@ -172,6 +170,6 @@ impl McpError {
     }
 }
 
-fn said(text: &str) -> String {
+fn with_colon(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(": {text}") }
 }

@@ -1,26 +1,26 @@
-//! Arguments that travel as headers, too, because their schema says so.
+//! Arguments that are also sent as HTTP headers, as their schema demands.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
-/// What marks them in a schema.
+/// The schema keyword.
 const MARK: &str = "x-mcp-header";
 
-/// What stands in front of their names on the wire.
+/// Prefix of the header names.
 const PREFIX: &str = "mcp-param-";
 
-/// A value of a header is not longer; whoever needs the argument finds it in the body.
+/// Longer values are sent in the body only.
 const MAX_VALUE_BYTES: usize = 4 * 1024;
 
-/// One argument and the header it becomes.
+/// An argument and its header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ParamHeader {
     argument: String,
     header: String,
 }
 
-/// The marked arguments of a schema, or why a mark is none.
+/// The arguments with the keyword, or why a keyword is invalid.
 pub(crate) fn param_headers(schema: &Value) -> Result<Vec<ParamHeader>, String> {
     let properties = schema.get("properties").and_then(Value::as_object);
     let mut found: Vec<ParamHeader> = Vec::new();
@@ -29,17 +29,17 @@ pub(crate) fn param_headers(schema: &Value) -> Result<Vec<ParamHeader>, String> 
         let name = mark.as_str().unwrap_or_default();
         let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
         if name.is_empty() || !name.bytes().all(is_token) {
-            return Err(format!("`{MARK}` of `{argument}` is no name of a header"));
+            return Err(format!("`{MARK}` of `{argument}` is not a valid header name"));
         }
         let kind = property.get("type").and_then(Value::as_str);
         if !matches!(kind, Some("string" | "integer" | "boolean")) {
             return Err(format!(
-                "`{MARK}` of `{argument}` is on something else than a text, a whole number or a yes or no"
+                "`{MARK}` of `{argument}` requires the type `string`, `integer` or `boolean`"
             ));
         }
         let header = format!("{PREFIX}{}", name.to_ascii_lowercase());
         if found.iter().any(|other| other.header == header) {
-            return Err(format!("`{MARK}` of `{argument}` is there twice"));
+            return Err(format!("the header in `{MARK}` of `{argument}` is used twice"));
         }
         found.push(ParamHeader { argument: argument.clone(), header });
     }
@@ -47,8 +47,8 @@ pub(crate) fn param_headers(schema: &Value) -> Result<Vec<ParamHeader>, String> 
 }
 
 impl ParamHeader {
-    /// The header for these arguments, if the argument is there.
-    pub(crate) fn of(&self, arguments: &Map<String, Value>) -> Option<(String, String)> {
+    /// The header for these arguments. `None` if the argument is not set.
+    pub(crate) fn value(&self, arguments: &Map<String, Value>) -> Option<(String, String)> {
         let value = match arguments.get(&self.argument)? {
             Value::String(text) => text.clone(),
             Value::Number(number) => number.to_string(),
@@ -59,7 +59,7 @@ impl ParamHeader {
     }
 }
 
-/// A text as the value of a header: as it is, or encoded where a header could not hold it.
+/// Encodes a header value. Values that a header cannot hold become base64.
 pub(crate) fn encoded(text: &str) -> String {
     let is_plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) && text.trim() == text;
     let looks_encoded = text.starts_with("=?base64?") && text.ends_with("?=");
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_that_mislead_are_refused() {
+    fn invalid_keywords_are_rejected() {
         let schema = |properties: Value| json!({"type": "object", "properties": properties});
         for bad in [
             json!({"a": {"type": "string", "x-mcp-header": ""}}),
@@ -106,8 +106,8 @@ mod tests {
         let headers = param_headers(&good).unwrap();
         let arguments = |value: Value| value.as_object().unwrap().clone();
         let sent: Vec<_> =
-            headers.iter().filter_map(|header| header.of(&arguments(json!({"a": 4, "b": "x"})))).collect();
+            headers.iter().filter_map(|header| header.value(&arguments(json!({"a": 4, "b": "x"})))).collect();
         assert_eq!(sent, [("mcp-param-max".to_owned(), "4".to_owned())]);
-        assert_eq!(headers[0].of(&arguments(json!({"a": null}))), None);
+        assert_eq!(headers[0].value(&arguments(json!({"a": null}))), None);
     }
 }

@@ -1,9 +1,8 @@
-//! The ways to talk to a server, behind one face.
+//! The transports.
 
-pub(crate) mod event_stream;
-pub(crate) mod listening;
-pub(crate) mod reach;
+pub(crate) mod notification_stream;
 pub(crate) mod remote;
+pub(crate) mod sse;
 pub(crate) mod stdio;
 pub(crate) mod streamable_http;
 
@@ -13,35 +12,34 @@ use serde_json::{Map, Value, json};
 
 use crate::mcp::client::pending::ProgressSink;
 use crate::mcp::protocol::error::McpError;
-use crate::mcp::transport::event_stream::EventStream;
+use crate::mcp::transport::sse::SseTransport;
 use crate::mcp::transport::stdio::Stdio;
 use crate::mcp::transport::streamable_http::StreamableHttp;
 
-/// How long a server may take over what is the last thing said to it: that nobody waits for an answer any more, or that a
-/// session ends. Whoever said it does not depend on it.
-pub(crate) const LAST_WORD: Duration = Duration::from_secs(2);
+/// Timeout of the last message about a request or session: its cancellation or its end.
+pub(crate) const FAREWELL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A request before it has a number.
+/// A request before it has an id.
 #[derive(Clone)]
-pub(crate) struct Ask {
+pub(crate) struct OutgoingRequest {
     pub(crate) method: String,
     pub(crate) params: Map<String, Value>,
-    /// How long the server may be silent.
-    pub(crate) patience: Duration,
+    /// Restarts with each progress notification.
+    pub(crate) timeout: Duration,
     pub(crate) progress: Option<ProgressSink>,
-    /// Whether the server may be told that nobody waits any more.
-    pub(crate) may_cancel: bool,
-    /// Headers beside the usual ones, where there are headers.
+    /// Whether dropping the request sends a cancellation.
+    pub(crate) is_cancellable: bool,
+    /// Additional headers. Ignored by transports without headers.
     pub(crate) headers: Vec<(String, String)>,
 }
 
-impl Ask {
-    pub(crate) fn new(method: &str, params: Map<String, Value>, patience: Duration) -> Self {
+impl OutgoingRequest {
+    pub(crate) fn new(method: &str, params: Map<String, Value>, timeout: Duration) -> Self {
         let method = method.to_owned();
-        Self { method, params, patience, progress: None, may_cancel: true, headers: Vec::new() }
+        Self { method, params, timeout, progress: None, is_cancellable: true, headers: Vec::new() }
     }
 
-    /// The parameters with the name under which progress is told.
+    /// The parameters with the progress token.
     pub(crate) fn params(&self, id: i64) -> Value {
         let mut params = self.params.clone();
         if self.progress.is_some()
@@ -52,41 +50,42 @@ impl Ask {
         Value::Object(params)
     }
 
-    pub(crate) fn silent(&self) -> McpError {
-        McpError::Silent { method: self.method.clone(), after: self.patience }
+    pub(crate) fn timed_out(&self) -> McpError {
+        McpError::Timeout { method: self.method.clone(), after: self.timeout }
     }
 }
 
-/// A way to a server.
-pub(crate) enum Wire {
+/// The transport of a connection.
+pub(crate) enum Transport {
     Stdio(Stdio),
     Http(StreamableHttp),
-    EventStream(EventStream),
+    Sse(SseTransport),
 }
 
-impl Wire {
-    pub(crate) async fn ask(&self, ask: &Ask) -> Result<Value, McpError> {
+impl Transport {
+    pub(crate) async fn request(&self, request: &OutgoingRequest) -> Result<Value, McpError> {
         match self {
-            Self::Stdio(stdio) => stdio.ask(ask).await,
-            Self::Http(http) => http.ask(ask).await,
-            Self::EventStream(stream) => stream.ask(ask).await,
+            Self::Stdio(stdio) => stdio.request(request).await,
+            Self::Http(http) => http.request(request).await,
+            Self::Sse(stream) => stream.request(request).await,
         }
     }
 
-    pub(crate) async fn tell(&self, message: Vec<u8>) -> Result<(), McpError> {
+    /// Sends a message that has no response.
+    pub(crate) async fn send(&self, message: Vec<u8>) -> Result<(), McpError> {
         match self {
-            Self::Stdio(stdio) => stdio.tell(message).await,
-            Self::Http(http) => http.tell(message).await,
-            Self::EventStream(stream) => stream.tell(message).await,
+            Self::Stdio(stdio) => stdio.send(message).await,
+            Self::Http(http) => http.send(message).await,
+            Self::Sse(stream) => stream.send(message).await,
         }
     }
 
-    /// Whether it can still be used.
+    /// Whether the connection can be used.
     pub(crate) fn is_alive(&self) -> bool {
         match self {
             Self::Stdio(stdio) => stdio.is_alive(),
             Self::Http(http) => http.is_alive(),
-            Self::EventStream(stream) => stream.is_alive(),
+            Self::Sse(stream) => stream.is_alive(),
         }
     }
 }

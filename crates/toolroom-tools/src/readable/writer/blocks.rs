@@ -1,15 +1,15 @@
-//! Blocks that hold more than a line: headings, lists, quotes, code, tables.
+//! Block elements: headings, lists, quotes, code, tables.
 
 use super::{Level, Preformatted, Writer};
 use crate::readable::table::{Finished, Table};
 
-/// A longer name of a language is none.
+/// Longer language names are ignored.
 const MAX_LANGUAGE: usize = 20;
 
 impl Writer {
     pub(in crate::readable) fn heading(&mut self, level: u8) {
         self.block();
-        // A table with headings in it arranges texts.
+        // A table that contains headings is a layout.
         self.lay_out();
         self.heading = Some(level);
     }
@@ -56,7 +56,7 @@ impl Writer {
         self.levels.push(Level::Quote);
     }
 
-    /// An item or a quote ends.
+    /// Ends an item or a quote.
     pub(in crate::readable) fn end_level(&mut self) {
         self.block();
         self.levels.pop();
@@ -87,7 +87,7 @@ impl Writer {
     }
 
     pub(in crate::readable) fn table(&mut self, is_layout: bool) {
-        // A table inside a table arranges things.
+        // A table inside a table is a layout.
         self.lay_out();
         self.block();
         if self.preformatted.is_none() {
@@ -130,7 +130,7 @@ impl Writer {
         }
     }
 
-    /// The table that is open turns out to be none.
+    /// Turns the open table into a layout.
     fn lay_out(&mut self) {
         if !self.is_in_cell() {
             return;
@@ -145,7 +145,7 @@ impl Writer {
 }
 
 impl Preformatted {
-    /// `language-rust` and `lang-rust` are how pages say what a code is written in.
+    /// The language of `language-rust` or `lang-rust`.
     pub(super) fn name_language(&mut self, class: Option<&str>) {
         let mut words = class.unwrap_or_default().split_ascii_whitespace();
         let named = words.find_map(|word| {

@@ -1,4 +1,4 @@
-//! What happens inside a line: links, code, images, line breaks.
+//! Inline elements: links, code, images, line breaks.
 
 use super::{OpenLink, Writer};
 
@@ -15,7 +15,7 @@ impl Writer {
         } else if self.is_in_cell() || self.code.is_some() {
             self.space_is_due = true;
         } else if self.line.ends_with('\n') {
-            // Two breaks are how some part their paragraphs.
+            // Some pages separate paragraphs by two line breaks.
             self.block();
         } else if !self.line.is_empty() {
             self.line.push('\n');
@@ -24,7 +24,7 @@ impl Writer {
     }
 
     pub(in crate::readable) fn link(&mut self, href: Option<&str>) {
-        // Inside code a link would show its marks.
+        // Inside code, a link would show its Markdown syntax.
         if self.preformatted.is_some() || self.code.is_some() {
             return;
         }
@@ -42,7 +42,7 @@ impl Writer {
         }
     }
 
-    /// Makes what was read of the open link a link, if there is anything to click on.
+    /// Ends the open link, if it has text to click on.
     pub(super) fn mark_link(&mut self) {
         let Some(link) = &mut self.link else { return };
         let read = self.line.split_off(link.start.min(self.line.len()));
@@ -57,10 +57,10 @@ impl Writer {
                 self.line.extend(["[", &words, "](", &target, ")"]);
                 self.space_is_due |= read.ends_with(' ');
             }
-            // A sign to click on for the address of a heading.
+            // A permalink sign of a heading.
             None if link.is_anchor && !text.contains(char::is_alphanumeric) => {}
             target => {
-                // A card is a link over several blocks: the first that has a text is the link.
+                // A link over several blocks: the first block with text becomes the link.
                 link.target = target;
                 self.line.push_str(&read);
             }

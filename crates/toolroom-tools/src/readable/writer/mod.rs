@@ -1,4 +1,4 @@
-//! Writes blocks of text one below the other, as Markdown or without marks.
+//! Writes blocks of text, as Markdown or plain text.
 
 mod blocks;
 mod inline;
@@ -6,22 +6,22 @@ mod inline;
 use super::links::Links;
 use super::table::Table;
 
-/// Lists and quotes that are nested deeper are not indented further: nobody could tell, and every line of a page that
-/// nests without end would be as long as the page.
+/// Deeper lists and quotes are not indented further: the lines of an endlessly nested page would otherwise be as long as
+/// the page.
 const MAX_LEVELS: usize = 8;
 
-/// What the following blocks belong to.
+/// What the following blocks are nested in.
 enum Level {
     Quote,
     Item { marker: String, is_written: bool },
 }
 
 struct OpenLink {
-    /// Where its text begins in the line.
+    /// Start of its text in the line.
     start: usize,
-    /// Taken by the first text that has it.
+    /// Used for the first text that has it.
     target: Option<String>,
-    /// Whether it leads to a place on the same page.
+    /// Whether it leads to a fragment of the same page.
     is_anchor: bool,
 }
 
@@ -34,13 +34,13 @@ pub(super) struct Writer {
     /// `None` writes plain text.
     links: Option<Links>,
     out: String,
-    /// The block that is being read.
+    /// The current block.
     line: String,
     space_is_due: bool,
     heading: Option<u8>,
     first_heading: String,
     levels: Vec<Level>,
-    /// The lists that are open: the next number of each ordered one.
+    /// The open lists: the next number of each ordered one.
     lists: Vec<Option<u64>>,
     link: Option<OpenLink>,
     code: Option<usize>,
@@ -95,7 +95,7 @@ impl Writer {
         for c in text.chars() {
             match c {
                 ' ' | '\n' | '\t' | '\r' | '\x0c' | '\u{a0}' => self.space_is_due = true,
-                // A soft hyphen says where a word may be parted.
+                // A soft hyphen is only a break opportunity.
                 '\u{ad}' => {}
                 c if c.is_control() => {}
                 c => {
@@ -113,7 +113,7 @@ impl Writer {
         self.space_is_due = false;
     }
 
-    /// A block ends here, and another one begins.
+    /// Ends the current block and begins another.
     pub(super) fn block(&mut self) {
         if let Some(preformatted) = &mut self.preformatted {
             if !preformatted.text.is_empty() && !preformatted.text.ends_with('\n') {
@@ -142,7 +142,7 @@ impl Writer {
         }
     }
 
-    /// What was read since the last block. Links and code that are open go on in the next one.
+    /// Takes the text since the last block. Open links and code continue in the next one.
     fn take_line(&mut self) -> String {
         self.mark_code();
         self.mark_link();
@@ -158,7 +158,7 @@ impl Writer {
     fn emit(&mut self, block: &str) {
         let begins_item = matches!(self.levels.last(), Some(Level::Item { is_written: false, .. }));
         if !self.out.is_empty() {
-            // Items stand close together.
+            // No blank line between items.
             self.out.push_str(if begins_item && self.follows_item { "\n" } else { "\n\n" });
         }
         self.follows_item = !self.lists.is_empty();
@@ -179,7 +179,7 @@ impl Writer {
 }
 
 impl Level {
-    /// Adds to what stands before the first line of a block and before its further lines.
+    /// Adds a prefix for the first line of a block and one for its further lines.
     fn write(&mut self, first: &mut String, further: &mut String) {
         match self {
             Self::Quote => {

@@ -1,9 +1,9 @@
-//! Arithmetic: signs, names and numbers, with what the shell expands in between.
+//! Arithmetic: operators, names, numbers and expansions.
 //!
-//! `((` may also begin two subshells; such a text is not understood, and neither is a quote.
+//! `((` may also begin two subshells; such a text is an error, and so is a quote.
 
-use super::parser::{Parser, Read};
-use super::quoted::Around;
+use super::parser::{ParseResult, Parser};
+use super::quoted::QuoteContext;
 use super::test_command::push_bare;
 use super::tree::Piece;
 
@@ -38,8 +38,8 @@ const fn is_plain(byte: u8) -> bool {
 }
 
 impl Parser<'_> {
-    /// Up to `))`, which is stepped over.
-    pub(super) fn arithmetic_to_double(&mut self) -> Read<Vec<Piece>> {
+    /// Parses up to and including `))`.
+    pub(super) fn arithmetic_to_double(&mut self) -> ParseResult<Vec<Piece>> {
         let pieces = self.expression()?;
         match self.cursor.eat("))") {
             true => Ok(pieces),
@@ -47,8 +47,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Up to `;`, which is stepped over.
-    pub(super) fn arithmetic_to_semicolon(&mut self) -> Read<Vec<Piece>> {
+    /// Parses up to and including `;`.
+    pub(super) fn arithmetic_to_semicolon(&mut self) -> ParseResult<Vec<Piece>> {
         let pieces = self.expression()?;
         match self.cursor.eat(";") {
             true => Ok(pieces),
@@ -56,7 +56,7 @@ impl Parser<'_> {
         }
     }
 
-    fn expression(&mut self) -> Read<Vec<Piece>> {
+    fn expression(&mut self) -> ParseResult<Vec<Piece>> {
         let mut pieces = Vec::new();
         let mut open = 0_usize;
         loop {
@@ -75,7 +75,7 @@ impl Parser<'_> {
                     continue;
                 }
                 Some(b'`') => {
-                    let script = self.backquoted(Around::Double)?;
+                    let script = self.backquoted(QuoteContext::Double)?;
                     pieces.push(Piece::Substitution(script));
                     continue;
                 }

@@ -1,6 +1,6 @@
-//! Words that the shell makes several words of.
+//! Brace expansion.
 
-/// Looks for `{a,b}` and `{1..3}` in the unquoted pieces of a word, generously.
+/// Detects `{a,b}` and `{1..3}` in the unquoted pieces of a word; may report too many.
 #[derive(Default)]
 pub(in crate::shell) struct Braces {
     opened: bool,
@@ -28,10 +28,10 @@ impl Braces {
     }
 }
 
-/// More of them tell nothing new.
+/// Maximum number of alternatives.
 const MAX_ALTERNATIVES: usize = 64;
 
-/// The words that a text with braces becomes, at most so many.
+/// The results of brace expansion, up to the maximum.
 pub(in crate::shell) fn alternatives(text: &str) -> Vec<String> {
     let mut open = vec![text.to_owned()];
     let mut words = Vec::new();
@@ -49,7 +49,7 @@ pub(in crate::shell) fn alternatives(text: &str) -> Vec<String> {
     words
 }
 
-/// What stands before the first group, its choices, and what stands behind it.
+/// The text before the first group, its choices, and the text after it.
 fn first_group(text: &str) -> Option<(&str, Vec<String>, &str)> {
     let (before, rest) = text.split_once('{')?;
     let (mut depth, mut from, mut choices) = (0_usize, 0, Vec::new());
@@ -75,7 +75,7 @@ fn first_group(text: &str) -> Option<(&str, Vec<String>, &str)> {
     None
 }
 
-/// The letters of `a..c`; of other texts only what stands there, without its braces.
+/// The letters of `a..c`; any other text without its braces.
 fn sequence(text: &str) -> Vec<String> {
     match text.as_bytes() {
         [first, b'.', b'.', last] => {

@@ -1,18 +1,18 @@
 //! Compound commands and functions.
 
 use super::cursor::is_name;
-use super::parser::{Parser, Read};
-use super::tree::{Arm, ArmEnd, Body, Command, Place, Script, Word};
+use super::parser::{ParseResult, Parser};
+use super::tree::{Arm, ArmEnd, Body, Command, Position, Script, Word};
 
-/// Words that mean something where a command begins.
+/// Words that are reserved where a command begins.
 pub(super) const RESERVED: [&str; 22] = [
     "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "select",
     "in", "function", "coproc", "time", "{", "}", "!", "[[", "]]",
 ];
 
 impl Parser<'_> {
-    /// The compound command that begins here, if one does.
-    pub(super) fn compound(&mut self) -> Read<Option<Body>> {
+    /// Parses a compound command, if one begins here.
+    pub(super) fn compound(&mut self) -> ParseResult<Option<Body>> {
         let body = match self.cursor.peek() {
             Some(b'(') if self.cursor.starts_with("((") => {
                 self.cursor.at += 2;
@@ -57,7 +57,7 @@ impl Parser<'_> {
         Ok(Some(body))
     }
 
-    fn subshell(&mut self) -> Read<Script> {
+    fn subshell(&mut self) -> ParseResult<Script> {
         let script = self.some()?;
         match self.cursor.eat(")") {
             true => Ok(script),
@@ -65,8 +65,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The definition of a function, behind its name.
-    pub(super) fn function(&mut self, name: &str) -> Read<Body> {
+    /// Parses a function definition after its name.
+    pub(super) fn function(&mut self, name: &str) -> ParseResult<Body> {
         let plain = |byte: u8| {
             byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':' | b'+' | b'@')
         };
@@ -74,17 +74,17 @@ impl Parser<'_> {
             return self.cursor.error("no name of a function");
         }
         self.lines()?;
-        let place = Place(self.place());
+        let position = Position(self.position());
         let body = self.nested(Self::command)?;
         match body.body {
             Body::Simple(_) | Body::Function { .. } | Body::Coproc(_) => {
                 self.cursor.error("a function without a body in brackets")
             }
-            _ => Ok(Body::Function { name: name.to_owned(), body: Box::new(Command { place, ..body }) }),
+            _ => Ok(Body::Function { name: name.to_owned(), body: Box::new(Command { position, ..body }) }),
         }
     }
 
-    fn conditional(&mut self) -> Read<Body> {
+    fn conditional(&mut self) -> ParseResult<Body> {
         let mut branches = Vec::new();
         loop {
             let condition = self.some()?;
@@ -99,21 +99,21 @@ impl Parser<'_> {
         }
     }
 
-    fn repetition(&mut self, until: bool) -> Read<Body> {
+    fn repetition(&mut self, until: bool) -> ParseResult<Body> {
         let condition = self.some()?;
         let body = self.done()?;
         Ok(Body::Loop { until, condition, body })
     }
 
     /// `do … done`
-    fn done(&mut self) -> Read<Script> {
+    fn done(&mut self) -> ParseResult<Script> {
         self.expect_word("do", "a loop without its `do`")?;
         let body = self.some()?;
         self.expect_word("done", "a loop without its `done`")?;
         Ok(body)
     }
 
-    fn iteration(&mut self, select: bool) -> Read<Body> {
+    fn iteration(&mut self, select: bool) -> ParseResult<Body> {
         self.blanks();
         if !select && self.cursor.starts_with("((") {
             return self.count();
@@ -144,7 +144,7 @@ impl Parser<'_> {
         Ok(Body::For { select, name: name.to_owned(), words, body })
     }
 
-    fn loop_separator(&mut self) -> Read<()> {
+    fn loop_separator(&mut self) -> ParseResult<()> {
         self.blanks();
         if self.cursor.peek() == Some(b';') {
             self.eat_operator(";")?;
@@ -152,7 +152,7 @@ impl Parser<'_> {
         self.lines()
     }
 
-    fn count(&mut self) -> Read<Body> {
+    fn count(&mut self) -> ParseResult<Body> {
         self.cursor.at += 2;
         let first = self.arithmetic_to_semicolon()?;
         let second = self.arithmetic_to_semicolon()?;
@@ -162,7 +162,7 @@ impl Parser<'_> {
         Ok(Body::Count { header, body })
     }
 
-    fn case(&mut self) -> Read<Body> {
+    fn case(&mut self) -> ParseResult<Body> {
         self.blanks();
         let word = self.expect_any_word()?;
         self.lines()?;
@@ -207,7 +207,7 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn expect_any_word(&mut self) -> Read<Word> {
+    pub(super) fn expect_any_word(&mut self) -> ParseResult<Word> {
         match self.word()? {
             Some(word) => Ok(word),
             None => self.cursor.error("a word is missing"),

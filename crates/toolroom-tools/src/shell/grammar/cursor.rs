@@ -1,13 +1,13 @@
-//! A place in a text, and looking around from it.
+//! A position in a text, with lookahead.
 
-use super::error::NotUnderstood;
+use super::parser::ParseError;
 
 /// Bytes that end an unquoted word.
 pub(super) const fn ends_word(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
 }
 
-/// Whether this is a name of a variable.
+/// Whether this is a variable name.
 pub(super) fn is_name(text: &str) -> bool {
     text.bytes().next().is_some_and(|first| !first.is_ascii_digit()) && text.bytes().all(in_name)
 }
@@ -39,7 +39,7 @@ impl<'t> Cursor<'t> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Steps over `text` if it is there.
+    /// Skips `text` if it comes next.
     pub(super) fn eat(&mut self, text: &str) -> bool {
         let there = self.starts_with(text);
         if there {
@@ -48,7 +48,7 @@ impl<'t> Cursor<'t> {
         there
     }
 
-    /// The bytes up to the first one that does not hold.
+    /// The bytes up to the first one that does not match.
     pub(super) fn take_while(&mut self, holds: impl Fn(u8) -> bool) -> &'t str {
         let rest = self.rest();
         let length = rest.bytes().position(|byte| !holds(byte)).unwrap_or(rest.len());
@@ -63,7 +63,7 @@ impl<'t> Cursor<'t> {
         Some(character)
     }
 
-    /// The unquoted word that begins here, if it is one of plain bytes.
+    /// The unquoted word that begins here, if it has only plain bytes.
     pub(super) fn plain_word(&self) -> &'t str {
         let mut ahead = *self;
         ahead.take_while(|byte| !ends_word(byte))
@@ -73,7 +73,7 @@ impl<'t> Cursor<'t> {
         self.starts_with("\\\n")
     }
 
-    pub(super) fn error<T>(&self, why: &'static str) -> Result<T, NotUnderstood> {
-        Err(NotUnderstood { at: self.at, why })
+    pub(super) fn error<T>(&self, why: &'static str) -> Result<T, ParseError> {
+        Err(ParseError { at: self.at, why })
     }
 }

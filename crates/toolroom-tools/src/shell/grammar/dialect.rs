@@ -1,7 +1,7 @@
-//! What only bash understands.
+//! Syntax that only bash understands.
 //!
-//! It is looked for in the tree, so in what is printed and runs: forms of bash that are printed as any shell reads them
-//! (`|&`, `function f {`, most of `$'…'`) are none.
+//! Searched in the tree, so in the printed script: bash syntax that is printed portably (`|&`, `function f {`, most of
+//! `$'…'`) does not count.
 
 use super::braces::Braces;
 use super::cursor::is_name;
@@ -10,7 +10,7 @@ use super::tree::{
     ArmEnd, Assignment, Body, Command, Parameter, Piece, Pipeline, Redirection, Script, Simple, Target, Word,
 };
 
-/// Builtins that other shells look for among the programs.
+/// Builtins that other shells do not have.
 const BUILTINS: [&str; 15] = [
     "bind",
     "builtin",
@@ -29,12 +29,12 @@ const BUILTINS: [&str; 15] = [
     "source",
 ];
 
-/// Signs of arithmetic that other shells refuse, or read as several.
+/// Arithmetic operators that other shells reject or read differently.
 const ARITHMETIC: [&str; 6] = ["++", "--", "**", ",", "#", "["];
 
 const ARRAY: &str = "an array";
 
-/// The first thing in a script that other shells refuse or read otherwise, in words.
+/// Describes the first construct in a script that other shells reject or read differently.
 #[must_use]
 pub fn only_bash(script: &Script) -> Option<&'static str> {
     script.items.iter().find_map(|item| {
@@ -99,7 +99,7 @@ fn in_assignment(assignment: &Assignment) -> Option<&'static str> {
     if sign.starts_with('+') {
         return Some("`+=`");
     }
-    // Braces mean nothing here.
+    // Braces are literal here.
     if sign.starts_with('[') { Some(ARRAY) } else { in_pieces(&assignment.word.pieces) }
 }
 
@@ -121,7 +121,7 @@ fn in_redirection(redirection: &Redirection) -> Option<&'static str> {
     }
 }
 
-/// A number, `-`, or whatever a variable says.
+/// A number, `-`, or an expansion.
 fn is_descriptor(word: &Word) -> bool {
     match word.pieces.as_slice() {
         [Piece::Bare(text)] => text == "-" || text.bytes().all(|byte| byte.is_ascii_digit()),

@@ -1,4 +1,4 @@
-//! Each construct alone, and the shell itself as a witness for those that are none.
+//! Each construct alone; for portable ones the system's shell is the reference.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -15,7 +15,7 @@ fn found(text: &str) -> Option<&'static str> {
 }
 
 #[test]
-fn what_only_bash_understands_is_found_wherever_it_stands() {
+fn bash_only_syntax_is_found_in_any_position() {
     for (text, expected) in [
         ("[[ -f x ]]", "`[[ … ]]`"),
         ("((x+1))", "`((…))`"),
@@ -72,7 +72,7 @@ fn what_only_bash_understands_is_found_wherever_it_stands() {
 }
 
 #[test]
-fn what_is_printed_as_every_shell_reads_it_is_read_by_the_shell_of_the_machine() {
+fn portably_printed_syntax_is_accepted_by_the_systems_shell() {
     for text in [
         "ls -la; echo $x ${x:-a} ${x%%.*} ${#x} \"$@\" $? $$",
         "a |& b",

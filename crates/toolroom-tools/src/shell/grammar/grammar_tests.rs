@@ -1,6 +1,6 @@
 use super::{MAX_COMMANDS, MAX_PIECES, MAX_TEXT, parse, print};
 
-/// What a text is printed as, after what was printed has been read again.
+/// Prints a parsed text, and checks that the result parses to the same tree.
 fn printed(text: &str) -> String {
     let tree = parse(text).unwrap_or_else(|error| panic!("{text:?}: {error}"));
     let printed = print(&tree);
@@ -10,7 +10,7 @@ fn printed(text: &str) -> String {
 }
 
 #[test]
-fn what_is_read_is_printed_in_one_form() {
+fn scripts_are_printed_in_one_form() {
     let check = |text: &str, expected: &str| assert_eq!(printed(text), expected, "{text:?}");
     check("ls", "ls");
     check("  ls   -la\t# all\n\n", "ls -la");
@@ -58,7 +58,7 @@ fn what_is_read_is_printed_in_one_form() {
 }
 
 #[test]
-fn what_is_not_understood_is_an_error() {
+fn unsupported_syntax_is_an_error() {
     let texts = [
         "'",
         "\"",

@@ -1,18 +1,18 @@
-//! The lines of here-documents.
+//! Here-documents.
 
-use super::parser::{Awaited, Parser, Read};
+use super::parser::{ParseResult, Parser, PendingHereDocument};
 use super::tree::Piece;
 
 impl Parser<'_> {
-    /// Reads the lines that follow, up to the delimiter.
-    pub(super) fn here_document(&mut self, awaited: &Awaited) -> Read<()> {
+    /// Reads the lines up to the delimiter.
+    pub(super) fn here_document(&mut self, pending: &PendingHereDocument) -> ParseResult<()> {
         let mut text = String::new();
         loop {
-            let Some(line) = self.here_line(awaited.expands) else {
+            let Some(line) = self.here_line(pending.expands) else {
                 return self.cursor.error("a here-document without its end");
             };
-            let line = if awaited.strips_tabs { line.trim_start_matches('\t') } else { line.as_str() };
-            if line.strip_suffix('\n').unwrap_or(line) == awaited.delimiter {
+            let line = if pending.strips_tabs { line.trim_start_matches('\t') } else { line.as_str() };
+            if line.strip_suffix('\n').unwrap_or(line) == pending.delimiter {
                 break;
             }
             if !line.ends_with('\n') {
@@ -20,7 +20,7 @@ impl Parser<'_> {
             }
             text.push_str(line);
         }
-        let pieces = match (awaited.expands, text.is_empty()) {
+        let pieces = match (pending.expands, text.is_empty()) {
             (_, true) => Vec::new(),
             (true, false) => self.nested(|parser| {
                 let mut part = parser.part(&text)?;
@@ -29,12 +29,12 @@ impl Parser<'_> {
             })?,
             (false, false) => vec![Piece::Single(text)],
         };
-        // Nobody else fills it.
-        drop(awaited.body.set(pieces));
+        // Each document is filled once.
+        drop(pending.body.set(pieces));
         Ok(())
     }
 
-    /// The next line with its end; continued lines are one where the shell expands them.
+    /// The next line with its line break; continued lines are joined where the shell expands them.
     fn here_line(&mut self, expands: bool) -> Option<String> {
         let mut line = String::new();
         loop {
@@ -57,8 +57,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The whole text as lines that the shell expands.
-    fn here_pieces(&mut self) -> Read<Vec<Piece>> {
+    /// The whole text as pieces that the shell expands.
+    fn here_pieces(&mut self) -> ParseResult<Vec<Piece>> {
         let pieces = self.quoted_pieces(None)?;
         match self.cursor.peek() {
             None => Ok(pieces),

@@ -1,10 +1,10 @@
-//! Characters that make a line look like another one.
+//! Characters that make a line look like a different one.
 
 use toolroom::characters::{
     is_bidi_control, is_invisible, is_terminal_control, is_unusual_space, is_variation_selector,
 };
 
-/// The first character that nobody sees or that moves others about, with its place.
+/// The first invisible or reordering character, with its position.
 pub(super) fn find(text: &str) -> Option<(usize, &'static str)> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -24,7 +24,7 @@ pub(super) fn find(text: &str) -> Option<(usize, &'static str)> {
     None
 }
 
-/// Whether a character must not be printed as it is.
+/// Whether a character must be printed as an escape.
 pub(super) fn is_hidden(character: char) -> bool {
     match character {
         '\n' | '\t' | ' '..='~' => false,
@@ -40,9 +40,9 @@ fn judged(character: char) -> Option<&'static str> {
         _ if is_unusual_space(character) || is_terminal_control(character) => {
             Some("a space that the shell does not take for one")
         }
-        // Emoji come with it, and a name that holds one is another name in every eye of the shell.
+        // Emoji use it, and a name with it is a different name to the shell.
         _ if is_variation_selector(character) => None,
-        _ if is_invisible(character) => Some("a character that nobody sees"),
+        _ if is_invisible(character) => Some("an invisible character"),
         _ => None,
     }
 }

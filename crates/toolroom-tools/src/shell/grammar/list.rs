@@ -1,16 +1,16 @@
 //! Lists, chains and pipelines.
 
-use super::parser::{Parser, Read};
+use super::parser::{ParseResult, Parser};
 use super::tree::{
-    Body, Chain, Command, Item, Link, Piece, Pipeline, Place, Redirection, Script, Target, Timed, Word,
+    Body, Chain, Command, Item, Link, Piece, Pipeline, Position, Redirection, Script, Target, Timed, Word,
 };
 
 /// Words that end a list.
 const CLOSING: [&str; 8] = ["then", "do", "done", "fi", "elif", "else", "esac", "}"];
 
 impl Parser<'_> {
-    /// Commands up to the end, a `)`, a `;;` or a closing word.
-    pub(super) fn list(&mut self) -> Read<Script> {
+    /// Parses commands up to the end, a `)`, a `;;` or a closing word.
+    pub(super) fn list(&mut self) -> ParseResult<Script> {
         let mut items = Vec::new();
         loop {
             self.lines()?;
@@ -37,8 +37,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Commands, at least one.
-    pub(super) fn some(&mut self) -> Read<Script> {
+    /// Parses one or more commands.
+    pub(super) fn some(&mut self) -> ParseResult<Script> {
         let script = self.nested(Self::list)?;
         match script.items.is_empty() {
             true => self.cursor.error("a command is missing"),
@@ -55,7 +55,7 @@ impl Parser<'_> {
         }
     }
 
-    fn chain(&mut self) -> Read<Chain> {
+    fn chain(&mut self) -> ParseResult<Chain> {
         let first = self.pipeline()?;
         let mut rest = Vec::new();
         loop {
@@ -72,7 +72,7 @@ impl Parser<'_> {
         }
     }
 
-    fn pipeline(&mut self) -> Read<Pipeline> {
+    fn pipeline(&mut self) -> ParseResult<Pipeline> {
         let (mut timed, mut negated) = (None, false);
         loop {
             if self.eat_word("!") {
@@ -109,29 +109,31 @@ impl Parser<'_> {
         }
     }
 
-    /// One command of any kind, with its redirections.
-    pub(super) fn command(&mut self) -> Read<Command> {
-        let place = Place(self.place());
+    /// Parses one command of any kind, with its redirections.
+    pub(super) fn command(&mut self) -> ParseResult<Command> {
+        let position = Position(self.position());
         if let Some(body) = self.compound()? {
             let mut redirections = Vec::new();
-            // Those of a function belong to its body.
+            // Redirections of a function belong to its body.
             let is_whole = matches!(body, Body::Function { .. } | Body::Coproc(_));
             while !is_whole && let Some(redirection) = self.redirection()? {
                 redirections.push(redirection);
             }
             self.blanks();
             return match self.cursor.peek() {
-                None | Some(b';' | b'&' | b'|' | b')' | b'\n') => Ok(Command { place, body, redirections }),
-                _ if self.at_list_end() => Ok(Command { place, body, redirections }),
+                None | Some(b';' | b'&' | b'|' | b')' | b'\n') => {
+                    Ok(Command { position, body, redirections })
+                }
+                _ if self.at_list_end() => Ok(Command { position, body, redirections }),
                 _ => self.cursor.error("a word behind a command that is complete"),
             };
         }
-        self.simple(place)
+        self.simple(position)
     }
 }
 
 /// `2>&1`
 fn errors_too() -> Redirection {
-    let word = Word { place: Place::default(), pieces: vec![Piece::Bare("1".to_owned())] };
+    let word = Word { position: Position::default(), pieces: vec![Piece::Bare("1".to_owned())] };
     Redirection { descriptor: "2".to_owned(), operator: ">&", target: Target::Word(word) }
 }

@@ -1,15 +1,14 @@
-//! A shell grammar of our own: bash as people write it.
+//! A parser for shell scripts: the bash people write.
 //!
-//! What it does not understand is an error, never a guess, so whoever judges a tree has seen all of it. What runs
-//! is printed from the tree ([`print()`]), so nothing that was not read can run. Reading takes linear time, a bounded
-//! stack and a bounded number of commands, whatever the text says.
+//! Unsupported syntax is an error, never a guess, so a tree is complete. What runs is printed from the tree
+//! ([`print()`]), so nothing that was not parsed can run. Parsing takes linear time, a bounded stack and a bounded number
+//! of commands, for any text.
 
 mod arithmetic;
 mod braces;
 mod compound;
 mod cursor;
 mod dialect;
-mod error;
 mod here_document;
 mod hidden;
 mod list;
@@ -26,12 +25,11 @@ mod word;
 
 pub(in crate::shell) use braces::{Braces, alternatives};
 pub use dialect::only_bash;
-pub use error::NotUnderstood;
-pub use parser::{MAX_COMMANDS, MAX_DEPTH, MAX_PIECES, MAX_TEXT, parse};
+pub use parser::{MAX_COMMANDS, MAX_DEPTH, MAX_PIECES, MAX_TEXT, ParseError, parse};
 pub use print::print;
 pub use tree::{
     Arm, ArmEnd, Assignment, Body, Chain, Command, HereDocument, Item, Link, Parameter, Piece, Pipeline,
-    Place, Redirection, Script, Simple, Target, TestPart, Timed, Word,
+    Position, Redirection, Script, Simple, Target, TestPart, Timed, Word,
 };
 
 #[cfg(test)]

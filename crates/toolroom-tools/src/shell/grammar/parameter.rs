@@ -1,15 +1,15 @@
-//! What follows a `$`.
+//! Expansions that begin with `$`.
 
 use super::cursor::in_name;
-use super::parser::{Parser, Read};
+use super::parser::{ParseResult, Parser};
 use super::test_command::push_bare;
 use super::tree::{Parameter, Piece};
 
 const OPERATORS: [&str; 15] = [":-", ":=", ":?", ":+", "-", "=", "?", "+", "#", "%", "/", "^", ",", "@", ":"];
 
 impl Parser<'_> {
-    /// Adds what begins with the `$` that stands here.
-    pub(super) fn dollar(&mut self, pieces: &mut Vec<Piece>, quoted: bool) -> Read<()> {
+    /// Adds the expansion that begins with the `$` at the cursor.
+    pub(super) fn dollar(&mut self, pieces: &mut Vec<Piece>, quoted: bool) -> ParseResult<()> {
         self.count_piece()?;
         self.cursor.at += 1;
         match self.cursor.peek() {
@@ -40,15 +40,15 @@ impl Parser<'_> {
                 self.cursor.at += 1;
                 pieces.push(named(&char::from(byte).to_string()));
             }
-            // Printed as `$(…)` it would belong together with this one.
+            // Printed as `$(…)`, the two would be read together.
             Some(b'`') => return self.cursor.error("a `$` in front of a backquote"),
             _ => push_bare(pieces, "$"),
         }
         Ok(())
     }
 
-    /// `${…}`, behind its first bracket.
-    fn braced(&mut self, quoted: bool) -> Read<Parameter> {
+    /// `${…}`, after its opening brace.
+    fn braced(&mut self, quoted: bool) -> ParseResult<Parameter> {
         let named = |byte: u8| in_name(byte) || matches!(byte, b'@' | b'*');
         let next = self.cursor.nth(1);
         let prefix = match self.cursor.peek() {
@@ -86,7 +86,7 @@ impl Parser<'_> {
         Ok(parameter)
     }
 
-    fn parameter_name(&mut self) -> Read<String> {
+    fn parameter_name(&mut self) -> ParseResult<String> {
         let name = match self.cursor.peek() {
             Some(byte) if byte.is_ascii_digit() => self.cursor.take_while(|byte| byte.is_ascii_digit()),
             Some(byte) if in_name(byte) => self.cursor.take_while(in_name),
@@ -99,8 +99,8 @@ impl Parser<'_> {
         Ok(name.to_owned())
     }
 
-    /// What stands up to `end`, which is stepped over.
-    fn operand(&mut self, end: u8, quoted: bool) -> Read<Vec<Piece>> {
+    /// Parses up to and including `end`.
+    fn operand(&mut self, end: u8, quoted: bool) -> ParseResult<Vec<Piece>> {
         let mut pieces = Vec::new();
         loop {
             let plain = |byte: u8| {
@@ -140,7 +140,7 @@ impl Parser<'_> {
         }
     }
 
-    fn unquoted_or_dollar(&mut self, pieces: &mut Vec<Piece>, quoted: bool) -> Read<()> {
+    fn unquoted_or_dollar(&mut self, pieces: &mut Vec<Piece>, quoted: bool) -> ParseResult<()> {
         match self.cursor.peek() {
             Some(b'$') if quoted => self.dollar(pieces, true),
             _ => self.unquoted_piece(pieces),

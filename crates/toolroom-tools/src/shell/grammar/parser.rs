@@ -1,35 +1,53 @@
-//! The reader: its limits, and what lies between commands.
+//! The parser: limits, blanks and line ends.
 
+use std::error::Error;
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use super::cursor::{Cursor, ends_word};
-use super::error::NotUnderstood;
 use super::hidden;
 use super::tree::{Piece, Script};
 
-/// The longest text that is read, in bytes.
+/// Maximum length of a text, in bytes.
 pub const MAX_TEXT: usize = 1024 * 1024;
 
-/// How deep commands, substitutions and quotes may nest.
+/// Maximum nesting of commands, substitutions and quotes.
 pub const MAX_DEPTH: usize = 100;
 
-/// How many simple commands a text may hold.
+/// Maximum number of simple commands.
 pub const MAX_COMMANDS: usize = 5_000;
 
-/// How many words, and pieces in them, a text may hold. A program could not be given many more words.
+/// Maximum number of words and pieces. A program accepts far fewer arguments.
 pub const MAX_PIECES: usize = 65_536;
 
-/// Bytes that may be read a second time: backquotes and here-documents are read as texts of their own.
+/// Maximum bytes parsed a second time: backquotes and here-documents are parsed as separate texts.
 const MAX_READ_AGAIN: usize = 4 * MAX_TEXT;
 
-pub(super) type Read<T> = Result<T, NotUnderstood>;
+/// Why a text could not be parsed, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseError {
+    /// Byte offset of the error.
+    pub at: usize,
+    /// The cause.
+    pub why: &'static str,
+}
 
-/// Reads a script.
+impl fmt::Display for ParseError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} (at byte {})", self.why, self.at)
+    }
+}
+
+impl Error for ParseError {}
+
+pub(super) type ParseResult<T> = Result<T, ParseError>;
+
+/// Parses a script.
 ///
 /// # Errors
-/// The text is too long, nests too deeply, holds too many commands or hidden characters, or is not understood.
-pub fn parse(text: &str) -> Result<Script, NotUnderstood> {
-    let refused = |at, why| Err(NotUnderstood { at, why });
+/// If the text is too long, nests too deeply, has too many commands or hidden characters, or uses unsupported syntax.
+pub fn parse(text: &str) -> Result<Script, ParseError> {
+    let refused = |at, why| Err(ParseError { at, why });
     if text.len() > MAX_TEXT {
         return refused(MAX_TEXT, "more than a mebibyte of text");
     }
@@ -40,7 +58,7 @@ pub fn parse(text: &str) -> Result<Script, NotUnderstood> {
     Parser::new(text, 0, budget).whole()
 }
 
-/// What is left of the limits.
+/// The remaining limits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Budget {
     depth: usize,
@@ -49,8 +67,8 @@ pub(super) struct Budget {
     again: usize,
 }
 
-/// A here-document whose lines are still to come.
-pub(super) struct Awaited {
+/// A here-document whose lines come later.
+pub(super) struct PendingHereDocument {
     pub(super) delimiter: String,
     pub(super) strips_tabs: bool,
     pub(super) expands: bool,
@@ -59,60 +77,60 @@ pub(super) struct Awaited {
 
 pub(super) struct Parser<'t> {
     pub(super) cursor: Cursor<'t>,
-    /// Where the text begins in the one it is part of.
+    /// Offset of this text in the outer one.
     origin: usize,
-    /// A text of its own has no places inside the one it came from.
+    /// A separate text has no positions in the one it came from.
     is_part: bool,
     pub(super) budget: Budget,
-    pub(super) awaited: Vec<Awaited>,
-    /// Lines of an outer command are awaited, so no line may end in here.
+    pub(super) pending: Vec<PendingHereDocument>,
+    /// Here-documents of an outer command are pending, so no line may end here.
     pub(super) outer_awaits: bool,
 }
 
 impl<'t> Parser<'t> {
     fn new(text: &'t str, origin: usize, budget: Budget) -> Self {
         let cursor = Cursor { text, at: 0 };
-        Self { cursor, origin, is_part: false, budget, awaited: Vec::new(), outer_awaits: false }
+        Self { cursor, origin, is_part: false, budget, pending: Vec::new(), outer_awaits: false }
     }
 
-    /// A reader of a text that was part of this one and had to be unquoted first. It has to be joined again.
-    pub(super) fn part<'p>(&mut self, text: &'p str) -> Read<Parser<'p>> {
-        let origin = self.place();
+    /// A parser for an unquoted part of this text. Has to be joined again.
+    pub(super) fn part<'p>(&mut self, text: &'p str) -> ParseResult<Parser<'p>> {
+        let origin = self.position();
         let Some(again) = self.budget.again.checked_sub(text.len()) else {
-            return Err(NotUnderstood { at: origin, why: "too much text in backquotes and here-documents" });
+            return Err(ParseError { at: origin, why: "too much text in backquotes and here-documents" });
         };
         let mut part = Parser::new(text, origin, Budget { again, ..self.budget });
         part.is_part = true;
         Ok(part)
     }
 
-    /// Takes over what a part has left of the limits, and what it read.
-    pub(super) fn join<T>(&mut self, part: &Parser<'_>, read: Read<T>) -> Read<T> {
+    /// Takes over the remaining limits and the result of a part.
+    pub(super) fn join<T>(&mut self, part: &Parser<'_>, read: ParseResult<T>) -> ParseResult<T> {
         self.budget.commands = part.budget.commands;
         self.budget.pieces = part.budget.pieces;
         self.budget.again = part.budget.again;
-        read.map_err(|error| NotUnderstood { at: part.origin, ..error })
+        read.map_err(|error| ParseError { at: part.origin, ..error })
     }
 
-    /// Where this is in the text that was given.
-    pub(super) fn place(&self) -> usize {
+    /// The byte offset in the original text.
+    pub(super) fn position(&self) -> usize {
         if self.is_part { self.origin } else { self.cursor.at }
     }
 
-    /// The whole text as a script.
-    pub(super) fn whole(&mut self) -> Read<Script> {
+    /// Parses the whole text as a script.
+    pub(super) fn whole(&mut self) -> ParseResult<Script> {
         let script = self.list()?;
         if self.cursor.peek().is_some() {
             return self.cursor.error("something that does not belong here");
         }
-        if !self.awaited.is_empty() {
+        if !self.pending.is_empty() {
             return self.cursor.error("a here-document without its lines");
         }
         Ok(script)
     }
 
-    /// Reads one level deeper.
-    pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+    /// Parses one level deeper.
+    pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {
         if self.budget.depth >= MAX_DEPTH {
             return self.cursor.error("nested too deeply");
         }
@@ -122,24 +140,24 @@ impl<'t> Parser<'t> {
         read
     }
 
-    /// Reads a script up to its `)`, with here-documents of its own.
-    pub(super) fn enclosed(&mut self) -> Read<Script> {
-        let outer = std::mem::take(&mut self.awaited);
+    /// Parses a script up to its `)`, with here-documents of its own.
+    pub(super) fn enclosed(&mut self) -> ParseResult<Script> {
+        let outer = std::mem::take(&mut self.pending);
         let outer_awaits = self.outer_awaits;
         self.outer_awaits |= !outer.is_empty();
         let script = self.nested(Self::list)?;
         if !self.cursor.eat(")") {
             return self.cursor.error("a `(` without its `)`");
         }
-        if !self.awaited.is_empty() {
+        if !self.pending.is_empty() {
             return self.cursor.error("a here-document whose lines are outside of its `)`");
         }
-        self.awaited = outer;
+        self.pending = outer;
         self.outer_awaits = outer_awaits;
         Ok(script)
     }
 
-    pub(super) fn count_command(&mut self) -> Read<()> {
+    pub(super) fn count_command(&mut self) -> ParseResult<()> {
         match self.budget.commands.checked_sub(1) {
             Some(left) => {
                 self.budget.commands = left;
@@ -149,7 +167,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    pub(super) fn count_piece(&mut self) -> Read<()> {
+    pub(super) fn count_piece(&mut self) -> ParseResult<()> {
         match self.budget.pieces.checked_sub(1) {
             Some(left) => {
                 self.budget.pieces = left;
@@ -159,7 +177,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Steps over spaces, continued lines and a comment.
+    /// Skips spaces, continued lines and a comment.
     pub(super) fn blanks(&mut self) {
         loop {
             match self.cursor.peek() {
@@ -174,8 +192,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Steps over blanks and ends of lines, and reads the here-documents that follow them.
-    pub(super) fn lines(&mut self) -> Read<()> {
+    /// Skips blanks and line ends, and reads the here-documents that follow.
+    pub(super) fn lines(&mut self) -> ParseResult<()> {
         loop {
             self.blanks();
             if self.cursor.peek() != Some(b'\n') {
@@ -185,14 +203,14 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Steps over the end of a line.
-    pub(super) fn end_line(&mut self) -> Read<()> {
+    /// Skips a line end.
+    pub(super) fn end_line(&mut self) -> ParseResult<()> {
         if self.outer_awaits {
             return self.cursor.error("a line that ends in a substitution while a here-document is awaited");
         }
         self.cursor.at += 1;
-        for awaited in std::mem::take(&mut self.awaited) {
-            self.here_document(&awaited)?;
+        for pending in std::mem::take(&mut self.pending) {
+            self.here_document(&pending)?;
         }
         Ok(())
     }
@@ -202,7 +220,7 @@ impl<'t> Parser<'t> {
         self.cursor.starts_with(word) && self.cursor.nth(word.len()).is_none_or(ends_word)
     }
 
-    /// Steps over a reserved word if it comes next.
+    /// Skips a reserved word if it comes next.
     pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let there = self.at_word(word);
         if there {
@@ -211,15 +229,15 @@ impl<'t> Parser<'t> {
         there
     }
 
-    pub(super) fn expect_word(&mut self, word: &str, otherwise: &'static str) -> Read<()> {
+    pub(super) fn expect_word(&mut self, word: &str, otherwise: &'static str) -> ParseResult<()> {
         match self.eat_word(word) {
             true => Ok(()),
             false => self.cursor.error(otherwise),
         }
     }
 
-    /// Steps over an operator. One that is continued on the next line might be a longer one there.
-    pub(super) fn eat_operator(&mut self, operator: &str) -> Read<bool> {
+    /// Skips an operator. A line continuation behind it is an error: it might be part of a longer operator.
+    pub(super) fn eat_operator(&mut self, operator: &str) -> ParseResult<bool> {
         if !self.cursor.eat(operator) {
             return Ok(false);
         }

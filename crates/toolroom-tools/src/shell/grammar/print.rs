@@ -1,4 +1,4 @@
-//! A tree as text: what was judged is what runs.
+//! Prints a tree: what was judged is what runs.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use super::tree::{
     TestPart, Timed,
 };
 
-/// The script as text that is read as the same tree.
+/// Prints the script; parsing the result gives the same tree.
 #[must_use]
 pub fn print(script: &Script) -> String {
     let mut printer = Printer::default();
@@ -19,9 +19,9 @@ pub fn print(script: &Script) -> String {
 #[derive(Default)]
 pub(super) struct Printer {
     pub(super) text: String,
-    /// Lines that follow the line being written.
-    awaited: String,
-    /// Some have been written. From there on items end with the line: bash 5.2 loses a `;` behind such lines in `$(…)`.
+    /// Here-document lines that follow the current line.
+    pending: String,
+    /// Some have been written. From then on items end with a line: bash 5.2 loses a `;` after such lines in `$(…)`.
     has_lines: bool,
 }
 
@@ -30,9 +30,9 @@ impl Printer {
         self.text.push_str(text);
     }
 
-    /// The items; the last one is ended only where lines have to follow it.
+    /// The items; the last one is ended only if lines have to follow it.
     pub(super) fn script(&mut self, script: &Script) {
-        // No line of an outer command may be awaited once a substitution in here has lines of its own.
+        // A substitution with lines of its own must not begin while an outer command's lines are pending.
         self.end_line();
         for (index, item) in script.items.iter().enumerate() {
             if index > 0 {
@@ -41,7 +41,7 @@ impl Printer {
             self.chain(&item.chain);
             if item.background {
                 self.push(" &");
-            } else if index + 1 < script.items.len() && self.awaited.is_empty() && !self.has_lines {
+            } else if index + 1 < script.items.len() && self.pending.is_empty() && !self.has_lines {
                 self.push(";");
             }
         }
@@ -59,21 +59,21 @@ impl Printer {
         });
     }
 
-    /// Between two items.
+    /// Separates two items.
     fn separate(&mut self) {
-        match self.awaited.is_empty() {
+        match self.pending.is_empty() {
             true if self.has_lines => self.push("\n"),
             true => self.push(" "),
             false => self.end_line(),
         }
     }
 
-    /// Writes the lines that follow, if any.
+    /// Writes the pending lines, if any.
     fn end_line(&mut self) {
-        if !self.awaited.is_empty() {
+        if !self.pending.is_empty() {
             self.has_lines = true;
             self.text.push('\n');
-            self.text.push_str(&std::mem::take(&mut self.awaited));
+            self.text.push_str(&std::mem::take(&mut self.pending));
         }
     }
 
@@ -253,7 +253,7 @@ impl Printer {
         let mut delimiter = "EOF".to_owned();
         let mut number = 0_u32;
         let taken: HashSet<&str> = lines.lines().filter(|line| line.starts_with("EOF")).collect();
-        // There are fewer lines than numbers.
+        // There are fewer here-documents than numbers.
         while taken.contains(delimiter.as_str()) {
             number += 1;
             delimiter = format!("EOF_{number}");
@@ -262,8 +262,8 @@ impl Printer {
             true => self.push(&delimiter),
             false => self.push(&format!("'{delimiter}'")),
         }
-        self.awaited.push_str(&lines);
-        self.awaited.push_str(&delimiter);
-        self.awaited.push('\n');
+        self.pending.push_str(&lines);
+        self.pending.push_str(&delimiter);
+        self.pending.push('\n');
     }
 }

@@ -1,4 +1,4 @@
-//! Words as text.
+//! Prints words.
 
 use super::hidden::is_hidden;
 use super::print::Printer;
@@ -56,7 +56,7 @@ fn piece(printer: &mut Printer, piece: &Piece) {
     }
 }
 
-/// Here-documents in it end before the bracket does.
+/// A substitution. Its here-documents end before the bracket does.
 fn enclosed(printer: &mut Printer, open: &str, script: &Script) {
     let mut inner = Printer::default();
     inner.script(script);
@@ -67,7 +67,7 @@ fn enclosed(printer: &mut Printer, open: &str, script: &Script) {
     printer.push(")");
 }
 
-/// What must not be printed is written as an escape.
+/// Single quotes; unprintable characters become escapes.
 fn single(printer: &mut Printer, text: &str) {
     if !text.chars().any(is_hidden) {
         printer.push("'");

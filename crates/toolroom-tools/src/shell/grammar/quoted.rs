@@ -1,19 +1,19 @@
-//! What stands in quotes: double quotes, `$'…'`, backquotes.
+//! Quotes: double quotes, `$'…'`, backquotes.
 
-use super::parser::{Parser, Read};
+use super::parser::{ParseResult, Parser};
 use super::test_command::push_bare;
 use super::tree::{Piece, Script};
 
-/// What backquotes stand in.
+/// The context of backquotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Around {
+pub(super) enum QuoteContext {
     Nothing,
     Double,
     Lines,
 }
 
-impl Around {
-    const fn of(end: Option<u8>) -> Self {
+impl QuoteContext {
+    const fn from_end(end: Option<u8>) -> Self {
         match end {
             Some(_) => Self::Double,
             None => Self::Lines,
@@ -22,8 +22,8 @@ impl Around {
 }
 
 impl Parser<'_> {
-    /// What stands in double quotes or a here-document, up to `end`, which is left there.
-    pub(super) fn quoted_pieces(&mut self, end: Option<u8>) -> Read<Vec<Piece>> {
+    /// Parses double quotes or a here-document, up to but not including `end`.
+    pub(super) fn quoted_pieces(&mut self, end: Option<u8>) -> ParseResult<Vec<Piece>> {
         let mut pieces = Vec::new();
         loop {
             let run =
@@ -48,7 +48,7 @@ impl Parser<'_> {
                     }
                 },
                 Some(b'`') => {
-                    let script = self.backquoted(Around::of(end))?;
+                    let script = self.backquoted(QuoteContext::from_end(end))?;
                     pieces.push(Piece::Substitution(script));
                 }
                 Some(_) => self.dollar(&mut pieces, true)?,
@@ -56,8 +56,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Backquotes, which hold a text of their own once its backslashes are taken away.
-    pub(super) fn backquoted(&mut self, around: Around) -> Read<Script> {
+    /// Parses backquotes, whose content is a separate text after unescaping.
+    pub(super) fn backquoted(&mut self, around: QuoteContext) -> ParseResult<Script> {
         self.cursor.at += 1;
         let mut text = String::new();
         loop {
@@ -65,7 +65,7 @@ impl Parser<'_> {
             match self.cursor.peek() {
                 None => return self.cursor.error("a backquote without its end"),
                 Some(b'`') => break,
-                Some(b'\n') if self.outer_awaits || !self.awaited.is_empty() => {
+                Some(b'\n') if self.outer_awaits || !self.pending.is_empty() => {
                     return self
                         .cursor
                         .error("a line that ends in backquotes while a here-document is awaited");
@@ -78,8 +78,8 @@ impl Parser<'_> {
                     self.cursor.at += 1;
                     match self.cursor.peek() {
                         Some(b'$' | b'`' | b'\\') => {}
-                        Some(b'"') if around == Around::Double => {}
-                        Some(b'"') if around == Around::Lines => {
+                        Some(b'"') if around == QuoteContext::Double => {}
+                        Some(b'"') if around == QuoteContext::Lines => {
                             return self.cursor.error("a quoted quote in backquotes in a here-document");
                         }
                         _ => text.push('\\'),
@@ -97,8 +97,8 @@ impl Parser<'_> {
         Ok(script)
     }
 
-    /// `$'…'`, behind its first quote. A quote in it becomes a piece of its own, so that every shell reads it alike.
-    pub(super) fn ansi_pieces(&mut self, pieces: &mut Vec<Piece>) -> Read<()> {
+    /// `$'…'`, after its first quote. A quote inside becomes a piece of its own, so that every shell reads it alike.
+    pub(super) fn ansi_pieces(&mut self, pieces: &mut Vec<Piece>) -> ParseResult<()> {
         let mut text = String::new();
         let before = pieces.len();
         loop {
@@ -129,8 +129,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// What a backslash means in `$'…'`; what means nothing stays as it is.
-    fn ansi_escape(&mut self, text: &mut String) -> Read<Option<char>> {
+    /// An escape in `$'…'`; unknown escapes stay unchanged.
+    fn ansi_escape(&mut self, text: &mut String) -> ParseResult<Option<char>> {
         let Some(escape) = self.cursor.character() else {
             return self.cursor.error("a quote without its end");
         };
@@ -167,14 +167,14 @@ impl Parser<'_> {
         }
     }
 
-    fn unicode(&mut self, most: usize) -> Read<Option<char>> {
+    fn unicode(&mut self, most: usize) -> ParseResult<Option<char>> {
         match char::from_u32(self.digits(16, most)?) {
             Some('\0') | None => self.cursor.error("a code in `$'…'` that is no character"),
             some => Ok(some),
         }
     }
 
-    fn digits(&mut self, radix: u32, most: usize) -> Read<u32> {
+    fn digits(&mut self, radix: u32, most: usize) -> ParseResult<u32> {
         let rest = self.cursor.rest();
         let count = rest.bytes().take(most).take_while(|byte| char::from(*byte).is_digit(radix)).count();
         self.cursor.at += count;

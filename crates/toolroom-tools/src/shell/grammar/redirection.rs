@@ -3,15 +3,15 @@
 use std::sync::{Arc, OnceLock};
 
 use super::cursor::{in_name, is_name};
-use super::parser::{Awaited, Parser, Read};
+use super::parser::{ParseResult, Parser, PendingHereDocument};
 use super::tree::{HereDocument, Piece, Redirection, Target};
 
-/// The longest of those that begin alike comes first.
+/// Longer operators come before their prefixes.
 const OPERATORS: [&str; 12] = ["<<<", "<<-", "<<", "<>", "<&", "<", ">>", ">|", ">&", ">", "&>>", "&>"];
 
 impl Parser<'_> {
-    /// The redirection that begins here, if one does.
-    pub(super) fn redirection(&mut self) -> Read<Option<Redirection>> {
+    /// Parses the redirection that begins here, if any.
+    pub(super) fn redirection(&mut self) -> ParseResult<Option<Redirection>> {
         self.blanks();
         let descriptor = self.descriptor().to_owned();
         let mut ahead = self.cursor;
@@ -34,7 +34,7 @@ impl Parser<'_> {
         Ok(Some(Redirection { descriptor, operator, target }))
     }
 
-    /// The number or `{name}` directly in front of a redirection.
+    /// The number or `{name}` directly before a redirection.
     fn descriptor(&self) -> &str {
         let rest = self.cursor.rest();
         let length = match rest.bytes().next() {
@@ -52,8 +52,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The delimiter of a here-document whose lines follow later.
-    fn awaits(&mut self, strips_tabs: bool) -> Read<HereDocument> {
+    /// The delimiter of a here-document whose lines come later.
+    fn awaits(&mut self, strips_tabs: bool) -> ParseResult<HereDocument> {
         if self.outer_awaits {
             return self.cursor.error("a here-document in a substitution while another one is awaited");
         }
@@ -86,7 +86,7 @@ impl Parser<'_> {
             return self.cursor.error("a delimiter that is not plain text");
         }
         let body = Arc::new(OnceLock::new());
-        self.awaited.push(Awaited { delimiter, strips_tabs, expands, body: Arc::clone(&body) });
+        self.pending.push(PendingHereDocument { delimiter, strips_tabs, expands, body: Arc::clone(&body) });
         Ok(HereDocument { expands, body })
     }
 }

@@ -2,15 +2,15 @@
 
 use super::compound::RESERVED;
 use super::cursor::{in_name, is_name};
-use super::parser::{Parser, Read};
+use super::parser::{ParseResult, Parser};
 use super::test_command::push_bare;
-use super::tree::{Assignment, Body, Command, Piece, Place, Simple, Word};
+use super::tree::{Assignment, Body, Command, Piece, Position, Simple, Word};
 
-/// Builtins whose arguments may be assignments of lists.
+/// Builtins whose arguments may be list assignments.
 const DECLARING: [&str; 5] = ["declare", "typeset", "local", "export", "readonly"];
 
 impl Parser<'_> {
-    pub(super) fn simple(&mut self, place: Place) -> Read<Command> {
+    pub(super) fn simple(&mut self, position: Position) -> ParseResult<Command> {
         self.count_command()?;
         let mut simple = Simple::default();
         let mut redirections = Vec::new();
@@ -37,7 +37,7 @@ impl Parser<'_> {
                 let alone =
                     simple.assignments.is_empty() && redirections.is_empty() && simple.words.is_empty();
                 return match word.pieces.as_slice() {
-                    [Piece::Bare(name)] if alone => self.defined(place, name),
+                    [Piece::Bare(name)] if alone => self.defined(position, name),
                     _ => self.cursor.error("a `(` behind a word"),
                 };
             }
@@ -49,11 +49,11 @@ impl Parser<'_> {
         if simple.words.is_empty() && simple.assignments.is_empty() && redirections.is_empty() {
             return self.cursor.error("a command is missing");
         }
-        Ok(Command { place, body: Body::Simple(simple), redirections })
+        Ok(Command { position, body: Body::Simple(simple), redirections })
     }
 
-    /// A reserved word that could be reached only by a detour would be read differently once it is printed.
-    fn not_reserved(&self, word: &Word) -> Read<()> {
+    /// A reserved word reached indirectly would be read differently after printing.
+    fn not_reserved(&self, word: &Word) -> ParseResult<()> {
         match word.pieces.as_slice() {
             [Piece::Bare(text)] if RESERVED.contains(&text.as_str()) => {
                 self.cursor.error("a reserved word where none belongs")
@@ -68,7 +68,7 @@ impl Parser<'_> {
         ahead.peek() == Some(b'(')
     }
 
-    fn defined(&mut self, place: Place, name: &str) -> Read<Command> {
+    fn defined(&mut self, position: Position, name: &str) -> ParseResult<Command> {
         self.blanks();
         self.eat_operator("(")?;
         self.blanks();
@@ -76,11 +76,11 @@ impl Parser<'_> {
             return self.cursor.error("a `(` behind a word");
         }
         let body = self.function(name)?;
-        Ok(Command { place, body, redirections: Vec::new() })
+        Ok(Command { position, body, redirections: Vec::new() })
     }
 
-    /// `(…)` directly behind `name=`.
-    fn list_value(&mut self, word: &mut Word) -> Read<()> {
+    /// `(…)` directly after `name=`.
+    fn list_value(&mut self, word: &mut Word) -> ParseResult<()> {
         let ends_in_equals = matches!(word.pieces.last(), Some(Piece::Bare(text)) if text.ends_with('='))
             && word.pieces.len() == 1;
         if !ends_in_equals || self.cursor.peek() != Some(b'(') {
@@ -107,8 +107,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The variable that a word assigns to, if it does.
-    fn assigned(&self, word: &Word) -> Read<Option<String>> {
+    /// The variable a word assigns to, if any.
+    fn assigned(&self, word: &Word) -> ParseResult<Option<String>> {
         let Some(Piece::Bare(text)) = word.pieces.first() else { return Ok(None) };
         let length = text.bytes().position(|byte| !in_name(byte)).unwrap_or(text.len());
         let (Some(name), Some(rest)) = (text.get(..length), text.get(length..)) else { return Ok(None) };
@@ -121,7 +121,7 @@ impl Parser<'_> {
         if !rest.starts_with('[') {
             return Ok(None);
         }
-        // The shell reads on to the `]`, over spaces too.
+        // The shell reads on to the `]`, even across spaces.
         match closes(&word.pieces) {
             Some(true) => Ok(Some(name.to_owned())),
             Some(false) => Ok(None),
@@ -130,13 +130,13 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a word that begins with `name[` has a `=` behind the `]`, or nothing if there is no `]`.
+/// Whether a word that begins with `name[` has a `=` after the `]`; `None` if there is no `]`.
 fn closes(pieces: &[Piece]) -> Option<bool> {
     let mut flat = Vec::new();
     for piece in pieces {
         match piece {
             Piece::Bare(text) => push_bare(&mut flat, text),
-            // Whatever it is, it is no bracket of the shell's.
+            // Other signs cannot be a bracket of the shell.
             _ => push_bare(&mut flat, "_"),
         }
     }

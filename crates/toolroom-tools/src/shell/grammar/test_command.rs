@@ -1,13 +1,13 @@
 //! `[[ … ]]`
 
-use super::parser::{Parser, Read};
-use super::tree::{Body, Piece, Place, TestPart, Word};
+use super::parser::{ParseResult, Parser};
+use super::tree::{Body, Piece, Position, TestPart, Word};
 
-/// The longest of those that begin alike comes first.
+/// Longer operators come before their prefixes.
 const OPERATORS: [&str; 6] = ["&&", "||", "(", ")", "<", ">"];
 
 impl Parser<'_> {
-    pub(super) fn test_command(&mut self) -> Read<Body> {
+    pub(super) fn test_command(&mut self) -> ParseResult<Body> {
         let mut parts = Vec::new();
         let mut open = 0_usize;
         loop {
@@ -22,7 +22,7 @@ impl Parser<'_> {
                 parts.push(TestPart::Operator("!"));
                 continue;
             }
-            // `<(` is a word.
+            // `<(` begins a word.
             let is_process =
                 matches!(self.cursor.peek(), Some(b'<' | b'>')) && self.cursor.nth(1) == Some(b'(');
             let operator = OPERATORS.iter().find(|operator| !is_process && self.cursor.starts_with(operator));
@@ -40,9 +40,9 @@ impl Parser<'_> {
             if self.eat_word("=~") {
                 parts.push(TestPart::Word(plain("=~")));
                 self.blanks();
-                let place = Place(self.place());
+                let position = Position(self.position());
                 let pieces = self.pattern()?;
-                parts.push(TestPart::Word(Word { place, pieces }));
+                parts.push(TestPart::Word(Word { position, pieces }));
                 continue;
             }
             let word = self.expect_any_word()?;
@@ -53,8 +53,8 @@ impl Parser<'_> {
         }
     }
 
-    /// A regular expression: brackets and bars belong to it.
-    fn pattern(&mut self) -> Read<Vec<Piece>> {
+    /// A regular expression; brackets and bars are part of it.
+    fn pattern(&mut self) -> ParseResult<Vec<Piece>> {
         let mut pieces = Vec::new();
         let mut open = 0_usize;
         loop {
@@ -78,10 +78,10 @@ impl Parser<'_> {
     }
 }
 
-/// Operators that are written as words and stand in front of one operand.
+/// Unary operators, written as words.
 const UNARY: &str = "abcdefghknoprstuvwxzGLNORS";
 
-/// Operators that are written as words and stand between two.
+/// Binary operators, written as words.
 const BINARY: [&str; 13] =
     ["=", "==", "!=", "=~", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"];
 
@@ -105,7 +105,7 @@ fn is_sound(parts: &[TestPart]) -> bool {
         });
         let binary = bare(parts.get(at + 1)).is_some_and(|text| BINARY.contains(&text.as_str()))
             || matches!(parts.get(at + 1), Some(TestPart::Operator("<" | ">")));
-        // What may stand in front of one operand does, whatever follows.
+        // A word that may be a unary operator is one, regardless of what follows.
         let length = match (unary, binary && is_word(at + 2)) {
             (true, _) => 2,
             (false, true) => 3,
@@ -127,10 +127,10 @@ fn is_sound(parts: &[TestPart]) -> bool {
 }
 
 fn plain(text: &str) -> Word {
-    Word { place: Place::default(), pieces: vec![Piece::Bare(text.to_owned())] }
+    Word { position: Position::default(), pieces: vec![Piece::Bare(text.to_owned())] }
 }
 
-/// Adds text as it stands there.
+/// Adds literal text.
 pub(super) fn push_bare(pieces: &mut Vec<Piece>, text: &str) {
     match pieces.last_mut() {
         Some(Piece::Bare(last)) => last.push_str(text),

@@ -1,27 +1,27 @@
-//! The tree of a script.
+//! The syntax tree of a script.
 
 use std::sync::{Arc, OnceLock};
 
-/// Where something stands in the text, in bytes. Trees are equal wherever they stand.
+/// Byte offset in the text. Ignored when trees are compared.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Place(pub usize);
+pub struct Position(pub usize);
 
-impl PartialEq for Place {
+impl PartialEq for Position {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Place {}
+impl Eq for Position {}
 
-/// Commands one after the other.
+/// A sequence of commands.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Script {
     /// In order.
     pub items: Vec<Item>,
 }
 
-/// A chain, and whether it is waited for.
+/// A chain, in the foreground or background.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
     /// What runs.
@@ -35,7 +35,7 @@ pub struct Item {
 pub struct Chain {
     /// The first one always runs.
     pub first: Pipeline,
-    /// The others depend on those before.
+    /// Each runs depending on the previous one.
     pub rest: Vec<(Link, Pipeline)>,
 }
 
@@ -72,7 +72,7 @@ pub enum Timed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
     /// Where it begins.
-    pub place: Place,
+    pub position: Position,
     /// What it is.
     pub body: Body,
     /// In order.
@@ -94,9 +94,9 @@ pub enum Body {
     Loop {
         /// `until`.
         until: bool,
-        /// What is asked each time.
+        /// Evaluated before each round.
         condition: Script,
-        /// What is done.
+        /// The loop body.
         body: Script,
     },
     /// `for` or `select` over words; without words over the arguments.
@@ -132,7 +132,7 @@ pub enum Body {
     Function {
         /// Its name.
         name: String,
-        /// What it runs when it is called.
+        /// Runs when the function is called.
         body: Box<Command>,
     },
     /// `coproc`
@@ -208,16 +208,16 @@ pub enum Target {
     Here(HereDocument),
 }
 
-/// The lines of a here-document. They follow the line that asks for them, so they are filled in later.
+/// A here-document. Its lines follow later, so they are filled in afterwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HereDocument {
-    /// Whether the shell expands what stands in it.
+    /// Whether the shell expands the content.
     pub expands: bool,
     pub(super) body: Arc<OnceLock<Vec<Piece>>>,
 }
 
 impl HereDocument {
-    /// What stands in it.
+    /// The content.
     #[must_use]
     pub fn pieces(&self) -> &[Piece] {
         self.body.get().map_or(&[], Vec::as_slice)
@@ -228,7 +228,7 @@ impl HereDocument {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
     /// Where it begins.
-    pub place: Place,
+    pub position: Position,
     /// At least one, except behind `=`.
     pub pieces: Vec<Piece>,
 }
@@ -236,11 +236,11 @@ pub struct Word {
 /// A piece of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// As it stands there. Unquoted, the shell may still find `~`, `*` and `{…}` in it.
+    /// Literal. Unquoted, the shell still expands `~`, `*` and `{…}` in it.
     Bare(String),
     /// A character behind a backslash.
     Escaped(char),
-    /// Quoted so that nothing in it means anything.
+    /// Single-quoted text.
     Single(String),
     /// Double quotes.
     Double(Vec<Piece>),

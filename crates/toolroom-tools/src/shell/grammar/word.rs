@@ -1,28 +1,28 @@
 //! Unquoted words.
 
 use super::cursor::ends_word;
-use super::parser::{Parser, Read};
-use super::quoted::Around;
+use super::parser::{ParseResult, Parser};
+use super::quoted::QuoteContext;
 use super::test_command::push_bare;
-use super::tree::{Piece, Place, Word};
+use super::tree::{Piece, Position, Word};
 
-/// Bytes that mean nothing in an unquoted word.
+/// Bytes without special meaning in an unquoted word.
 const fn is_ordinary(byte: u8) -> bool {
     !ends_word(byte) && !matches!(byte, b'\\' | b'\'' | b'"' | b'$' | b'`')
 }
 
 impl Parser<'_> {
-    /// The word that begins here, if one does.
-    pub(super) fn word(&mut self) -> Read<Option<Word>> {
-        let place = Place(self.place());
+    /// Parses the word that begins here, if any.
+    pub(super) fn word(&mut self) -> ParseResult<Option<Word>> {
+        let position = Position(self.position());
         let mut pieces = Vec::with_capacity(1);
         self.count_piece()?;
         self.word_pieces(&mut pieces)?;
-        Ok((!pieces.is_empty()).then_some(Word { place, pieces }))
+        Ok((!pieces.is_empty()).then_some(Word { position, pieces }))
     }
 
     /// Adds the pieces up to the end of the word.
-    pub(super) fn word_pieces(&mut self, pieces: &mut Vec<Piece>) -> Read<()> {
+    pub(super) fn word_pieces(&mut self, pieces: &mut Vec<Piece>) -> ParseResult<()> {
         let start = self.cursor.at;
         loop {
             let run = self.cursor.take_while(is_ordinary);
@@ -50,8 +50,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Adds what begins with a quote, a backslash or a `$`.
-    pub(super) fn unquoted_piece(&mut self, pieces: &mut Vec<Piece>) -> Read<()> {
+    /// Adds the piece that begins with a quote, a backslash or a `$`.
+    pub(super) fn unquoted_piece(&mut self, pieces: &mut Vec<Piece>) -> ParseResult<()> {
         self.count_piece()?;
         match self.cursor.peek() {
             Some(b'\'') => {
@@ -85,13 +85,13 @@ impl Parser<'_> {
                 self.cursor.at += 2;
                 self.ansi_pieces(pieces)
             }
-            // Without a catalog of translations it is what it says.
+            // Without a translation catalog, `$"…"` is the text itself.
             Some(b'$') if self.cursor.nth(1) == Some(b'"') => {
                 self.cursor.at += 1;
                 self.unquoted_piece(pieces)
             }
             Some(b'`') => {
-                let script = self.backquoted(Around::Nothing)?;
+                let script = self.backquoted(QuoteContext::Nothing)?;
                 pieces.push(Piece::Substitution(script));
                 Ok(())
             }

@@ -4,38 +4,38 @@ use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-use super::call::Call;
+use super::invocation::Invocation;
 use super::value::Value;
 use crate::shell::grammar::{Body, Piece, parse};
 
-/// An entry: a program and a pattern for each argument. `*` and `?` stand for characters of one argument; a `*` that is
-/// a whole word at the end stands for any further arguments.
+/// A program and a pattern for each argument. `*` and `?` match characters within one argument; a `*` that is the whole
+/// last word matches any further arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct AllowlistEntry {
     program: String,
     patterns: Vec<String>,
     open_end: bool,
 }
 
-/// A text that is no entry.
+/// An invalid allow-list entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EntryError {
+pub struct AllowlistEntryError {
     why: &'static str,
 }
 
-impl fmt::Display for EntryError {
+impl fmt::Display for AllowlistEntryError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}; write a program and patterns for its arguments, as in `git log *`", self.why)
     }
 }
 
-impl Error for EntryError {}
+impl Error for AllowlistEntryError {}
 
-impl FromStr for Entry {
-    type Err = EntryError;
+impl FromStr for AllowlistEntry {
+    type Err = AllowlistEntryError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let refused = |why| Err(EntryError { why });
+        let refused = |why| Err(AllowlistEntryError { why });
         let Ok(script) = parse(text) else { return refused("it is no command") };
         let [item] = script.items.as_slice() else { return refused("it is not one command") };
         let ([command], []) = (item.chain.first.commands.as_slice(), item.chain.rest.as_slice()) else {
@@ -74,14 +74,14 @@ impl FromStr for Entry {
     }
 }
 
-impl Entry {
-    /// Whether a call is one that this entry names.
-    pub(super) fn names(&self, call: &Call) -> bool {
-        if call.program().known() != Some(self.program.as_str()) {
+impl AllowlistEntry {
+    /// Whether the entry matches the invocation.
+    pub(super) fn names(&self, invocation: &Invocation) -> bool {
+        if invocation.program().known() != Some(self.program.as_str()) {
             return false;
         }
-        let arguments = call.arguments();
-        if call.has_more && !self.open_end {
+        let arguments = invocation.arguments();
+        if invocation.has_more && !self.open_end {
             return false;
         }
         let enough = match self.open_end {
@@ -92,7 +92,7 @@ impl Entry {
     }
 }
 
-/// A word that is not known fits nothing but a `*` of its own, and that only if it is one word.
+/// An unknown word only matches a `*` of its own, and only if it cannot become several words.
 fn fits(value: &Value, pattern: &str) -> bool {
     match value.known() {
         Some(text) if !value.is_glob => matches(pattern.as_bytes(), text.as_bytes()),
@@ -100,7 +100,7 @@ fn fits(value: &Value, pattern: &str) -> bool {
     }
 }
 
-/// `*` and `?`, in time that grows with the product of the lengths at worst.
+/// Matches `*` and `?`. Worst case: product of the lengths.
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut read) = (0, 0);
     let mut star: Option<(usize, usize)> = None;

@@ -1,36 +1,38 @@
-//! `awk` programs: most only read.
+//! `awk`: most programs only read.
 
-use super::call::Call;
-use super::finding::Finding;
 use super::interpreters::{from_file, only_tells};
-use super::unwrap::Unwrapped;
+use super::invocation::Invocation;
+use super::report::Concern;
+use super::started_programs::StartedPrograms;
 use super::value::Value;
 
-/// `awk` programs that start others or write files ask.
-pub(super) fn unwrap(call: &Call) -> Unwrapped {
+/// `awk` programs that start other programs or write files need approval.
+pub(super) fn programs_started_by(invocation: &Invocation) -> StartedPrograms {
     let mut at = 0;
     let mut program = None;
-    while let Some(value) = call.arguments().get(at) {
+    while let Some(value) = invocation.arguments().get(at) {
         let text = value.text.as_str();
         at += 1;
         if value.may_be_option() && value.known().is_none() {
-            return Unwrapped::found(Finding::opaque("a program of `awk` that is not known before"));
+            return StartedPrograms::found(Concern::opaque(
+                "a program of `awk` that is not known in advance",
+            ));
         }
         match text {
             "-F" | "-v" | "--field-separator" | "--assign" => at += 1,
-            _ if only_tells(call, "Vh") => return Unwrapped::default(),
+            _ if only_tells(invocation, "Vh") => return StartedPrograms::default(),
             "-f" | "--file" => {
-                let file = call.arguments().get(at).cloned().unwrap_or_else(Value::unknown);
-                return from_file(&file, Unwrapped::default());
+                let file = invocation.arguments().get(at).cloned().unwrap_or_else(Value::unknown);
+                return from_file(&file, StartedPrograms::default());
             }
             "--" => {
-                program = call.arguments().get(at);
+                program = invocation.arguments().get(at);
                 break;
             }
             _ if text.starts_with("-F") || text.starts_with("-v") => {}
             _ if text.starts_with("--field-separator=") || text.starts_with("--assign=") => {}
             _ if text.starts_with('-') => {
-                return Unwrapped::found(Finding::opaque("an option of `awk` that is not known"));
+                return StartedPrograms::found(Concern::opaque("an option of `awk` that is not known"));
             }
             _ => {
                 program = Some(value);
@@ -39,18 +41,20 @@ pub(super) fn unwrap(call: &Call) -> Unwrapped {
         }
     }
     let Some(program) = program else {
-        return Unwrapped::found(Finding::opaque("`awk` without its program"));
+        return StartedPrograms::found(Concern::opaque("`awk` without its program"));
     };
     let Some(text) = program.known() else {
-        return Unwrapped::found(Finding::opaque("a program of `awk` that is not known before"));
+        return StartedPrograms::found(Concern::opaque("a program of `awk` that is not known in advance"));
     };
     match may_reach_out(text) {
-        true => Unwrapped::found(Finding::opaque("a program of `awk` that may start others or write files")),
-        false => Unwrapped::default(),
+        true => {
+            StartedPrograms::found(Concern::opaque("a program of `awk` that may start others or write files"))
+        }
+        false => StartedPrograms::default(),
     }
 }
 
-/// Whether a program may start others or write files. What it prints may stand behind a `>`, but not in brackets.
+/// Whether the program may start other programs or write files. A `>` inside brackets is a comparison.
 fn may_reach_out(program: &str) -> bool {
     let words = ["system", "getline", "close("];
     if words.iter().any(|word| program.contains(word)) || program.replace("||", "").contains('|') {
@@ -68,13 +72,13 @@ fn may_reach_out(program: &str) -> bool {
             (b'"', Inside::Text) => inside = Inside::Program,
             (_, Inside::Text) => {}
             (b'/', Inside::Pattern) => inside = Inside::Program,
-            // Where such a pattern ends is for others to guess.
+            // The end of such a pattern is ambiguous.
             (b'"', Inside::Pattern) | (b'/' | b'"', Inside::Brackets) => return true,
             (b'[', Inside::Pattern) => inside = Inside::Brackets,
             (b']', Inside::Brackets) => inside = Inside::Pattern,
             (_, Inside::Pattern | Inside::Brackets) => {}
             (b'/', Inside::Program) if b"(,{};!&|~=\n".contains(&before) => inside = Inside::Pattern,
-            // `@name(…)` calls what a text names, `@load` and `@include` bring more of it.
+            // `@name(…)` calls a function named by a text; `@load` and `@include` load more code.
             (b'@', _) if program.as_bytes().get(at + 1).is_some_and(u8::is_ascii_alphabetic) => return true,
             (b'p', _) if program.get(at..).is_some_and(|rest| rest.starts_with("print")) => prints = true,
             (b';' | b'}' | b'\n', _) => (prints, open) = (false, 0),
@@ -90,7 +94,7 @@ fn may_reach_out(program: &str) -> bool {
     false
 }
 
-/// What a sign of a program stands in.
+/// The syntax a sign of the program stands in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Inside {
     Program,

@@ -1,13 +1,13 @@
-//! `git`: which of its commands only look, and which of its options start programs.
+//! `git`: which commands only read, and which options start programs.
 
-use super::call::Call;
-use super::finding::Finding;
+use super::invocation::Invocation;
+use super::launchers::valued;
 use super::paths::{is_one_file_inside, is_outside, is_system, may_be_startup};
-use super::started_by::valued;
-use super::unwrap::Unwrapped;
+use super::report::Concern;
+use super::started_programs::StartedPrograms;
 use super::value::{UNKNOWN, Value};
 
-/// Commands that look, or change only what can be brought back.
+/// Commands that read, or whose changes can be undone.
 const COMFORTABLE: &[&str] = &[
     "status",
     "log",
@@ -75,7 +75,7 @@ const COMFORTABLE: &[&str] = &[
     "rm",
 ];
 
-/// Keys that may be set for one command.
+/// Configuration keys that may be set for one command.
 const HARMLESS_KEYS: [&str; 9] = [
     "user.name",
     "user.email",
@@ -88,16 +88,18 @@ const HARMLESS_KEYS: [&str; 9] = [
     "diff.renames",
 ];
 
-/// What a call of `git` would start, and what speaks against it.
-pub(super) fn unwrap(call: &Call) -> Unwrapped {
-    let mut unwrapped = Unwrapped::default();
-    let arguments = call.arguments();
+/// The programs an invocation of `git` would start, and concerns about it.
+pub(super) fn programs_started_by(invocation: &Invocation) -> StartedPrograms {
+    let mut started = StartedPrograms::default();
+    let arguments = invocation.arguments();
     let mut at = 0;
     let mut folder: Option<&Value> = None;
     while let Some(value) = arguments.get(at) {
         let text = value.text.as_str();
         if value.may_be_option() && value.known().is_none() {
-            return Unwrapped::found(Finding::opaque("a command of `git` that is not known before"));
+            return StartedPrograms::found(Concern::opaque(
+                "a command of `git` that is not known in advance",
+            ));
         }
         at += 1;
         match text {
@@ -106,14 +108,12 @@ pub(super) fn unwrap(call: &Call) -> Unwrapped {
                 at += 1;
             }
             "-c" | "--config-env" => {
-                unwrapped.findings.extend(key(arguments.get(at)));
+                started.concerns.extend(key(arguments.get(at)));
                 at += 1;
             }
             "--git-dir" | "--work-tree" | "--namespace" | "--super-prefix" => {
                 at += 1;
-                unwrapped
-                    .findings
-                    .push(Finding::risk("another repository, whose settings may start programs"));
+                started.concerns.push(Concern::risk("another repository, whose settings may start programs"));
             }
             "--no-pager"
             | "-P"
@@ -126,49 +126,51 @@ pub(super) fn unwrap(call: &Call) -> Unwrapped {
             | "--literal-pathspecs"
             | "--no-replace-objects" => {}
             _ if text.starts_with('-') => {
-                unwrapped
-                    .findings
-                    .push(Finding::opaque("an option of `git` that is not known, or starts a pager"));
+                started
+                    .concerns
+                    .push(Concern::opaque("an option of `git` that is not known, or starts a pager"));
             }
             _ => {
                 let rest = arguments.get(at..).unwrap_or_default();
-                unwrapped.findings.extend(command(text, rest));
+                started.concerns.extend(command(text, rest));
                 let leads_out = matches!(text, "apply" | "am" | "rm") && folder.is_some_and(is_outside);
                 if leads_out || writes_elsewhere(text, rest) {
-                    unwrapped.findings.push(Finding::risk("writes outside of the folder it runs in"));
+                    started.concerns.push(Concern::risk("writes outside of the folder it runs in"));
                 }
-                unwrapped.findings.extend(runs(
-                    call,
+                started.concerns.extend(runs(
+                    invocation,
                     text,
                     rest,
                     at,
-                    &mut unwrapped.calls,
-                    &mut unwrapped.texts,
+                    &mut started.calls,
+                    &mut started.texts,
                 ));
-                if call.has_more
+                if invocation.has_more
                     && !matches!(text, "add" | "log" | "diff" | "show" | "blame" | "ls-files" | "status")
                 {
-                    unwrapped.findings.push(Finding::risk("`git` with arguments that are not known before"));
+                    started
+                        .concerns
+                        .push(Concern::risk("`git` with arguments that are not known in advance"));
                 }
-                return unwrapped;
+                return started;
             }
         }
     }
-    if call.has_more {
-        unwrapped.findings.push(Finding::opaque("a command of `git` that is not known before"));
+    if invocation.has_more {
+        started.concerns.push(Concern::opaque("a command of `git` that is not known in advance"));
     }
-    unwrapped
+    started
 }
 
-fn key(value: Option<&Value>) -> Option<Finding> {
+fn key(value: Option<&Value>) -> Option<Concern> {
     let name = value.and_then(Value::known).and_then(|text| text.split('=').next()).unwrap_or_default();
     let name = name.to_ascii_lowercase();
     let harmless =
         HARMLESS_KEYS.contains(&name.as_str()) || name.starts_with("color.") || name.starts_with("advice.");
-    (!harmless).then(|| Finding::opaque("a setting of `git` that may start programs"))
+    (!harmless).then(|| Concern::opaque("a setting of `git` that may start programs"))
 }
 
-fn command(name: &str, rest: &[Value]) -> Option<Finding> {
+fn command(name: &str, rest: &[Value]) -> Option<Concern> {
     let has = |words: &[&str]| rest.iter().any(|value| words.contains(&value.text.as_str()));
     let options: Vec<&str> =
         rest.iter().map(|value| value.text.as_str()).take_while(|text| *text != "--").collect();
@@ -182,7 +184,7 @@ fn command(name: &str, rest: &[Value]) -> Option<Finding> {
         "push" | "pull" | "fetch" | "clone" | "ls-remote" | "send-email" | "request-pull" | "svn" | "p4" => {
             "reaches another repository"
         }
-        // Otherwise it only forgets what was added.
+        // Without it, only staged changes are reset.
         "reset"
             if starts(&["--h", "--m", "--k"])
                 || options.iter().any(|text| text.contains(['~', '^', '@'])) =>
@@ -213,7 +215,7 @@ fn command(name: &str, rest: &[Value]) -> Option<Finding> {
         }
         "switch" if has_letter("fC") || starts(&["--f", "--di"]) => "throws changes away",
         "stash" if matches!(first, "drop" | "clear") => "throws changes away",
-        // `-d` alone removes only what was merged.
+        // `-d` alone only deletes merged branches.
         "branch" if has_letter("DMCf") || starts(&["--forc"]) => "removes a branch",
         "bisect" if matches!(first, "visualize" | "view") => "opens a window",
         "help" if has_letter("w") || starts(&["--w"]) => "opens a window",
@@ -240,10 +242,10 @@ fn command(name: &str, rest: &[Value]) -> Option<Finding> {
         _ if !COMFORTABLE.contains(&name) => "a command of `git` that is not known, or an alias",
         _ => return None,
     };
-    Some(Finding::risk(why))
+    Some(Concern::risk(why))
 }
 
-/// Whether a word names files by more than their name.
+/// Whether a word can name several files.
 fn is_wide(value: &Value) -> bool {
     value.is_glob
         || matches!(value.text.as_str(), "." | "./")
@@ -251,7 +253,7 @@ fn is_wide(value: &Value) -> bool {
         || value.text.contains('*')
 }
 
-/// Whether `config` shows settings.
+/// Whether `config` only shows settings.
 fn only_tells_settings(rest: &[Value]) -> bool {
     let mut words = rest.iter().map(|value| value.text.as_str());
     let is_scope =
@@ -263,7 +265,7 @@ fn only_tells_settings(rest: &[Value]) -> bool {
     }
 }
 
-/// Whether a command writes into a folder that an argument names.
+/// Whether a command writes into a folder named by an argument.
 fn writes_elsewhere(name: &str, rest: &[Value]) -> bool {
     match name {
         "apply" | "am" => rest.iter().any(|value| {
@@ -276,24 +278,24 @@ fn writes_elsewhere(name: &str, rest: &[Value]) -> bool {
     }
 }
 
-/// Options of its commands that start programs or write files.
+/// Options of git commands that start programs or write files.
 fn runs(
-    call: &Call,
+    invocation: &Invocation,
     name: &str,
     rest: &[Value],
     at: usize,
-    calls: &mut Vec<Call>,
+    calls: &mut Vec<Invocation>,
     texts: &mut Vec<Value>,
-) -> Vec<Finding> {
-    let mut findings = Vec::new();
+) -> Vec<Concern> {
+    let mut concerns = Vec::new();
     if name == "bisect" && rest.first().is_some_and(|value| value.text == "run") {
-        calls.extend(call.behind(at + 1));
+        calls.extend(invocation.behind(at + 1));
     }
     if name == "submodule" && rest.first().is_some_and(|value| value.text == "foreach") {
-        texts.push(super::unwrap::joined(rest.get(1..).unwrap_or_default()));
+        texts.push(super::started_programs::joined(rest.get(1..).unwrap_or_default()));
     }
     if name == "rebase"
-        && let Some(rest) = call.behind(at.saturating_sub(1))
+        && let Some(rest) = invocation.behind(at.saturating_sub(1))
     {
         texts.extend(valued(&rest, "x", &["exec"]));
     }
@@ -307,7 +309,7 @@ fn runs(
             && text.starts_with("--")
             && text.split_once('=').is_some_and(|(name, _)| !name.contains(UNKNOWN));
         if value.may_be_option() && value.known().is_none() && !is_message && !is_named {
-            findings.push(Finding::risk("`git` with options that are not known before"));
+            concerns.push(Concern::risk("`git` with options that are not known in advance"));
         }
         let is_short =
             |letter: char| text.starts_with('-') && !text.starts_with("--") && text.ends_with(letter);
@@ -321,25 +323,25 @@ fn runs(
             || name != "rebase"
                 && is_long(&["upload-pack", "receive-pack", "exec", "ext-diff", "extcmd", "tool"])
         {
-            findings.push(Finding::opaque("an option of `git` that starts a program"));
+            concerns.push(Concern::opaque("an option of `git` that starts a program"));
         }
         if is_long(&["output", "output-directory"]) {
-            findings.push(Finding::risk("writes a file"));
+            concerns.push(Concern::risk("writes a file"));
         }
         if matches!(name, "format-patch" | "mv" | "worktree" | "init") && may_be_startup(value) {
-            findings.push(Finding::touch("may write a file that is run by others later"));
+            concerns.push(Concern::touch("may write a file that is run by others later"));
         }
         if is_long(&["template"]) && matches!(name, "init" | "clone") {
-            findings.push(Finding::opaque("a repository that starts programs"));
+            concerns.push(Concern::opaque("a repository that starts programs"));
         }
         if text.starts_with("ext::") {
-            findings.push(Finding::opaque("a repository that starts programs"));
+            concerns.push(Concern::opaque("a repository that starts programs"));
         }
     }
-    findings
+    concerns
 }
 
-/// Whether a letter stands in a cluster of short options.
+/// Whether a cluster of short options contains the letter.
 fn is_cluster(text: &str, letter: char) -> bool {
     text.strip_prefix('-').is_some_and(|cluster| !cluster.starts_with('-') && cluster.contains(letter))
 }

@@ -1,8 +1,8 @@
 use toolroom::policy::Ruling;
 
-use super::{Entry, Judged, Security, Settings, judge, judge_argv, judge_with, parse};
+use super::{AllowlistEntry, CommandVerdict, JudgeSettings, Security, judge, judge_argv, judge_with, parse};
 
-fn settings(security: Security) -> Settings {
+fn settings(security: Security) -> JudgeSettings {
     let list = [
         "git status",
         "git log *",
@@ -13,10 +13,10 @@ fn settings(security: Security) -> Settings {
         "echo *.md",
         "env *",
     ];
-    Settings { security, allowlist: list.iter().map(|entry| entry.parse().unwrap()).collect() }
+    JudgeSettings { security, allowlist: list.iter().map(|entry| entry.parse().unwrap()).collect() }
 }
 
-fn verdict(text: &str, security: Security) -> Judged {
+fn verdict(text: &str, security: Security) -> CommandVerdict {
     judge(text, &settings(security))
 }
 
@@ -31,7 +31,7 @@ fn check(security: Security, expected: Ruling, texts: &[&str]) {
 }
 
 #[test]
-fn words_about_dangers_just_run() {
+fn quoted_words_about_dangers_are_allowed() {
     let texts = [
         "grep passwd notes.txt",
         "echo \"the halt problem\"",
@@ -54,7 +54,7 @@ fn words_about_dangers_just_run() {
 }
 
 #[test]
-fn dangers_are_refused_in_every_mode_however_they_are_written() {
+fn dangers_are_refused_in_every_mode_in_any_spelling() {
     let texts = [
         "rm -rf /",
         "rm -r -f /",
@@ -227,7 +227,7 @@ fn dangers_are_refused_in_every_mode_however_they_are_written() {
 }
 
 #[test]
-fn a_path_means_what_it_means_in_the_folder_that_the_line_has_gone_to() {
+fn a_relative_path_is_resolved_against_the_folder_of_cd() {
     let refused = [
         "cd / && rm -rf *",
         "cd /; rm -rf .",
@@ -274,7 +274,7 @@ fn a_path_means_what_it_means_in_the_folder_that_the_line_has_gone_to() {
 }
 
 #[test]
-fn variables_that_come_with_a_line_count_as_if_they_stood_in_it() {
+fn passed_variables_count_like_assignments_in_the_line() {
     let verdict = |variables: &[(&str, &str)], security| {
         judge_with("tar -cf a.tar notes", variables, &settings(security)).verdict
     };
@@ -296,7 +296,7 @@ fn variables_that_come_with_a_line_count_as_if_they_stood_in_it() {
 }
 
 #[test]
-fn what_cannot_be_told_asks_and_strict_refuses() {
+fn unknown_commands_ask_and_strict_mode_refuses_them() {
     let texts = [
         "printf() { echo x; }",
         "function cd { ls; }",
@@ -392,7 +392,7 @@ fn what_cannot_be_told_asks_and_strict_refuses() {
 }
 
 #[test]
-fn risks_ask_where_people_are_asked() {
+fn risky_commands_ask_in_cautious_mode() {
     let texts = [
         "rm f g",
         "rm -rf build",
@@ -507,7 +507,7 @@ fn risks_ask_where_people_are_asked() {
 }
 
 #[test]
-fn everyday_work_runs_unasked() {
+fn everyday_commands_run_without_a_question() {
     let texts = [
         "ls",
         "ls -la | head",
@@ -592,7 +592,7 @@ fn everyday_work_runs_unasked() {
 }
 
 #[test]
-fn strict_runs_only_what_the_list_names() {
+fn strict_mode_runs_only_commands_on_the_allowlist() {
     let allowed = [
         "git status",
         "git log",
@@ -648,7 +648,7 @@ fn strict_runs_only_what_the_list_names() {
 }
 
 #[test]
-fn open_asks_only_for_what_nobody_can_judge() {
+fn open_mode_asks_only_for_commands_that_cannot_be_analysed() {
     check(
         Security::Open,
         Ruling::Allow,
@@ -675,7 +675,7 @@ fn a_program_with_arguments_is_judged_without_a_shell() {
 }
 
 #[test]
-fn the_report_names_what_would_run_and_where() {
+fn the_verdict_lists_commands_with_their_positions() {
     let judged = verdict("ls; sudo rm -f $x | bash -c 'git push'", Security::Cautious);
     let runs: Vec<_> =
         judged.commands.iter().map(|run| (run.program.as_deref(), run.at, run.is_wrapped)).collect();
@@ -698,7 +698,7 @@ fn the_report_names_what_would_run_and_where() {
 }
 
 #[test]
-fn entries_of_the_list_are_one_command_of_plain_words() {
+fn allowlist_entries_are_one_command_of_plain_words() {
     for text in [
         "",
         "git log; ls",
@@ -712,13 +712,13 @@ fn entries_of_the_list_are_one_command_of_plain_words() {
         "git \"$(x)\"",
         "'",
     ] {
-        assert!(text.parse::<Entry>().is_err(), "{text:?}");
+        assert!(text.parse::<AllowlistEntry>().is_err(), "{text:?}");
     }
-    assert_eq!("git 'log'  *".parse::<Entry>(), "git log *".parse());
+    assert_eq!("git 'log'  *".parse::<AllowlistEntry>(), "git log *".parse());
 }
 
 #[test]
-fn limits_end_in_a_question() {
+fn exceeding_a_limit_asks() {
     let wrappers = format!("{}ls", "env ".repeat(10_000));
     let texts = (0..8).fold("ls".to_owned(), |text, _| format!("bash -c {}", quoted(&text)));
     for text in [&wrappers, &texts, &"ls;".repeat(10_000), &"(".repeat(1_000), &"a".repeat(2_000_000)] {
@@ -732,8 +732,8 @@ fn quoted(text: &str) -> String {
 }
 
 #[test]
-fn what_nests_as_deeply_as_it_may_is_judged_with_a_small_stack() {
-    // What opens, what stands inside, and what closes.
+fn nesting_up_to_the_limit_is_judged_with_a_small_stack() {
+    // Opening, inside and closing text.
     let kinds = [
         ("( ", "ls", ")"),
         ("{ ", "ls", "; }"),
@@ -764,7 +764,7 @@ fn what_nests_as_deeply_as_it_may_is_judged_with_a_small_stack() {
             for security in [Security::Open, Security::Cautious, Security::Strict] {
                 let judged = verdict(&text, security);
                 assert_eq!(judged.printed.is_some(), parse(&text).is_ok(), "{text}");
-                // The same once more, as texts in texts.
+                // Once more, as texts in texts.
                 let texts = (0..5).fold(text.clone(), |text, _| format!("bash -c {}", quoted(&text)));
                 assert!(verdict(&texts, security).verdict >= judged.verdict, "{text}");
             }

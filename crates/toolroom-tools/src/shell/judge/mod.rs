@@ -1,28 +1,27 @@
-//! Whether a command line may run, decided on its tree.
+//! Judges whether a command line may run, by its syntax tree.
 //!
-//! [`judge`] reads a line for a shell, [`judge_argv`] a program with its arguments. Every simple command counts:
-//! those in substitutions, here-documents and functions, and those that a wrapper like `env`, `xargs` or `bash -c`
-//! would start. What cannot be told from the text is never taken for harmless.
+//! [`judge`] takes a shell command line, [`judge_argv`] a program with its arguments. Every simple command counts: those
+//! in substitutions, here-documents and functions, and those started by wrappers like `env`, `xargs` or `bash -c`.
+//! A command that cannot be analysed is never taken for harmless.
 //!
-//! This is a courtesy that knows when to ask. What a program can really do is decided by the sandbox around it.
+//! The judge decides when to ask. What a program can do is enforced by the sandbox around it.
 
 mod allowlist;
 mod awk;
-mod call;
 mod danger;
 mod destinations;
-mod feed;
-mod finding;
-mod folder;
+mod file_modes;
 mod git;
 mod interpreters;
+mod invocation;
+mod launch_options;
+mod launchers;
 mod make;
 mod npx;
 mod path_parts;
 mod paths;
 mod reading_commands;
 mod report;
-mod rights;
 mod risk;
 mod risky_options;
 mod risky_programs;
@@ -30,34 +29,34 @@ mod script;
 mod sed;
 mod settings;
 mod shell_builtins;
-mod started_by;
-mod starting_options;
+mod started_programs;
+mod stdin;
 mod tar;
-mod unwrap;
 mod value;
 mod variables;
 mod walk;
 mod words;
+mod working_folder;
 mod wrappers;
 
-pub use allowlist::{Entry, EntryError};
-pub use report::{Judged, Reason, Run};
-pub use settings::{Security, Settings};
+pub use allowlist::{AllowlistEntry, AllowlistEntryError};
+pub use report::{CommandVerdict, PlannedCommand, Reason};
+pub use settings::{JudgeSettings, Security};
 
-use super::grammar::{Place, parse, print};
-use finding::{Finding, Weight};
-use walk::Walk;
+use super::grammar::{Position, parse, print};
+use report::{Concern, ConcernLevel};
+use walk::ScriptWalker;
 
-/// Judges a line for a shell. What may run is [`Judged::printed`], not the line itself.
+/// Judges a shell command line. [`CommandVerdict::printed`] is what may run, not the line itself.
 #[must_use]
-pub fn judge(text: &str, settings: &Settings) -> Judged {
+pub fn judge(text: &str, settings: &JudgeSettings) -> CommandVerdict {
     judge_with(text, &[], settings)
 }
 
-/// Judges a line for a shell that is given these variables, which count as if they stood in front of it.
+/// Judges a shell command line with environment variables, as if they were assigned in front of it.
 #[must_use]
-pub fn judge_with(text: &str, variables: &[(&str, &str)], settings: &Settings) -> Judged {
-    let mut walk = Walk::new(settings);
+pub fn judge_with(text: &str, variables: &[(&str, &str)], settings: &JudgeSettings) -> CommandVerdict {
+    let mut walk = ScriptWalker::new(settings);
     walk.given(variables);
     match parse(text) {
         Ok(script) => {
@@ -66,16 +65,16 @@ pub fn judge_with(text: &str, variables: &[(&str, &str)], settings: &Settings) -
         }
         Err(error) => {
             let why = format!("it is not understood: {}", error.why);
-            walk.tell(Finding::new(Weight::Opaque, why), text, Place(error.at));
+            walk.tell(Concern::new(ConcernLevel::Opaque, why), text, Position(error.at));
             walk.finish(None)
         }
     }
 }
 
-/// Judges one program with its arguments, which no shell reads.
+/// Judges a program with its arguments, without a shell.
 #[must_use]
-pub fn judge_argv(program: &str, arguments: &[String], settings: &Settings) -> Judged {
-    let mut walk = Walk::new(settings);
+pub fn judge_argv(program: &str, arguments: &[String], settings: &JudgeSettings) -> CommandVerdict {
+    let mut walk = ScriptWalker::new(settings);
     walk.argv(program, arguments);
     walk.finish(None)
 }

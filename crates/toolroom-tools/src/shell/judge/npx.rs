@@ -1,16 +1,16 @@
-//! `npx` and the like run a program of the project, or else download one of that name.
+//! `npx` and similar: they run a program of the project, or else download one of that name.
 
-use super::call::Call;
+use super::invocation::Invocation;
 
-/// Programs that projects bring, and whose packages have the name that people expect.
+/// Common project tools whose package has the expected name.
 const LOCAL_TOOLS: &str = "tsc vue-tsc eslint prettier stylelint biome oxlint jest vitest mocha ava playwright cypress \
     webpack rollup esbuild vite next nuxt astro ng swc babel tsx ts-node nx turbo typedoc tsup svelte-check knip \
     depcheck madge c8 nyc tailwindcss sass postcss";
 
-/// The argument that names a program which is there, or is a known tool.
-pub(super) fn local_tool(call: &Call) -> Option<usize> {
-    let text = |at: usize| call.arguments().get(at).and_then(|value| value.known());
-    let mut at = match call.name() {
+/// The index of the argument that names a local program or a known tool.
+pub(super) fn local_tool(invocation: &Invocation) -> Option<usize> {
+    let text = |at: usize| invocation.arguments().get(at).and_then(|value| value.known());
+    let mut at = match invocation.name() {
         "npx" | "bunx" => 0,
         "npm" if matches!(text(0)?, "exec" | "x") => 1,
         _ => return None,

@@ -1,20 +1,19 @@
-//! A path in its parts.
+//! Splits a path into parts.
 
-/// More of them are kept elsewhere.
+/// More parts are stored on the heap.
 const FEW: usize = 12;
 
-/// The parts of a path without `.`, `..` and double slashes. There are many paths and few parts in each, so they are
-/// kept in place.
+/// The parts of a path without `.`, `..` and double slashes. Most paths have few parts, so they are stored inline.
 pub(super) struct Parts<'t> {
     pub(super) is_absolute: bool,
     few: [&'t str; FEW],
     count: usize,
-    /// All of them, once there are more than a few.
+    /// All parts, once there are more than [`FEW`].
     many: Vec<&'t str>,
 }
 
 impl<'t> Parts<'t> {
-    pub(super) fn of(path: &'t str) -> Self {
+    pub(super) fn new(path: &'t str) -> Self {
         let is_absolute = path.starts_with('/');
         let mut parts = Self { is_absolute, few: [""; FEW], count: 0, many: Vec::new() };
         for part in path.split('/') {
@@ -37,8 +36,8 @@ impl<'t> Parts<'t> {
 
     fn push(&mut self, part: &'t str) {
         match self.few.get_mut(self.count) {
-            Some(place) if self.many.is_empty() => {
-                *place = part;
+            Some(position) if self.many.is_empty() => {
+                *position = part;
                 self.count += 1;
             }
             _ => {
@@ -52,7 +51,7 @@ impl<'t> Parts<'t> {
 
     fn pop(&mut self) {
         match self.many.pop() {
-            // An empty list would stand for a few again.
+            // An empty list would mean that the inline parts count.
             Some(_) if self.many.is_empty() => self.count = 0,
             Some(_) => {}
             None => self.count = self.count.saturating_sub(1),

@@ -1,4 +1,4 @@
-//! What the names of files tell.
+//! Classifies file names.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -9,25 +9,25 @@ use toolroom_host::files::{Judge, Role};
 use super::path_parts::Parts;
 use super::value::{UNKNOWN, Value};
 
-/// What the names of files tell everywhere. In a word the home is `~`.
+/// The rules for file names. The home folder is `~`.
 static NAMES: LazyLock<Judge> = LazyLock::new(|| Judge::new(Some(PathBuf::from("~"))));
 
-/// Folders of the system that nothing may empty, nor what lies directly in them.
+/// System folders that must not be emptied, nor their direct entries.
 const SYSTEM: [&str; 15] = [
     "bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "root", "sbin", "sys", "usr",
     "System", "Library",
 ];
 
-/// Folders that nothing may empty.
+/// Folders that must not be emptied.
 const TOPS: [&str; 9] = ["home", "Users", "var", "opt", "srv", "mnt", "media", "run", "Applications"];
 
-/// Whether whoever empties this has destroyed a system or a home.
+/// Whether emptying this destroys a system or a home folder.
 pub(super) fn is_root(value: &Value) -> bool {
     let text = value.text.as_str();
-    let parts = Parts::of(text);
+    let parts = Parts::new(text);
     let is_absolute = parts.is_absolute;
     let mut parts = parts.as_slice();
-    // Everything in a folder is the folder.
+    // Everything in a folder counts as the folder.
     while parts
         .last()
         .is_some_and(|last| value.is_glob && last.bytes().all(|byte| b"*.?[]!^".contains(&byte)))
@@ -49,21 +49,21 @@ pub(super) fn is_root(value: &Value) -> bool {
     }
 }
 
-/// Whether this is everything in the current folder or above it.
+/// Whether this is everything in the current folder or a parent.
 pub(super) fn is_here(value: &Value) -> bool {
-    let parts = Parts::of(&value.text);
+    let parts = Parts::new(&value.text);
     let all =
         |part: &&str| *part == ".." || (value.is_glob && part.bytes().all(|byte| b"*.?".contains(&byte)));
     !parts.is_absolute && !value.text.is_empty() && parts.as_slice().iter().all(all)
 }
 
-/// Devices that hold nothing.
+/// Devices that store nothing.
 const HARMLESS_DEVICES: [&str; 9] =
     ["null", "zero", "full", "random", "urandom", "stdin", "stdout", "stderr", "tty"];
 
-/// Whether this is a device that writing to would destroy something.
+/// Whether writing to this device destroys data.
 pub(super) fn is_device(text: &str) -> bool {
-    let parts = Parts::of(text);
+    let parts = Parts::new(text);
     let is_absolute = parts.is_absolute;
     let harmless = |name: &str| {
         HARMLESS_DEVICES.contains(&name)
@@ -76,14 +76,14 @@ pub(super) fn is_device(text: &str) -> bool {
     }
 }
 
-/// Whether this is a connection in the disguise of a file.
+/// Whether this file name opens a network connection.
 pub(super) fn is_connection(text: &str) -> bool {
-    matches!(Parts::of(text).as_slice(), ["dev", "tcp" | "udp", ..])
+    matches!(Parts::new(text).as_slice(), ["dev", "tcp" | "udp", ..])
 }
 
-/// Whether this is a record of what was done.
+/// Whether this is a log or history file.
 pub(super) fn is_record(text: &str) -> bool {
-    let parts = Parts::of(text);
+    let parts = Parts::new(text);
     let is_absolute = parts.is_absolute;
     let history = |name: &str| name.starts_with('.') && name.ends_with("_history");
     let parts = parts.as_slice();
@@ -93,31 +93,31 @@ pub(super) fn is_record(text: &str) -> bool {
             .is_some_and(|name| history(name) || matches!(*name, "wtmp" | "btmp" | "lastlog" | "utmp"))
 }
 
-/// The paths that a word may hold: itself, what is joined to an option, what stands behind `=` or `@`, and what braces
-/// make of it.
+/// The paths a word may contain: the word itself, an option's value, the text behind `=` or `@`, and the results of
+/// brace expansion.
 fn paths_in(value: &Value) -> impl Iterator<Item = &str> {
     let text = value.text.as_str();
     let behind_equals = text.rsplit_once('=').map(|(_, path)| path);
     let behind_option =
         text.strip_prefix('-').filter(|_| !text.starts_with("--")).and_then(|rest| rest.get(1..));
-    // `HEAD:.env` is a file of `git`, `host:.env` one of another machine.
+    // `HEAD:.env` is a file in `git`, `host:.env` a file on another machine.
     let behind_colon = text.rsplit_once(':').map(|(_, path)| path);
     let whole = [Some(text), behind_equals, behind_option, behind_colon];
     let pieces = value.alternatives.iter().map(String::as_str);
     whole.into_iter().flatten().chain(pieces).map(|path| path.trim_start_matches('@'))
 }
 
-/// Passwords and rights of the system, of which no tool opens any file.
+/// Password and rights files of the system, which no tool opens.
 const SECRETS_OF_THE_SYSTEM: [&str; 3] = ["gshadow", "shadow", "sudoers"];
 
-/// Ends of names of files that may hold a key, or what was typed. Tools look into such a file.
+/// Endings of files that may contain a key or typed input. File tools check the content of such files.
 const ENDS_OF_SECRETS: [&str; 3] = [".key", ".pem", "_history"];
 
-/// Whether secrets are kept there.
+/// Whether secrets are stored there.
 pub(super) fn is_secret(value: &Value) -> bool {
     paths_in(value).any(|text| {
         let named = normal(text.trim_end_matches('*'));
-        let parts = Parts::of(text);
+        let parts = Parts::new(text);
         let parts = parts.as_slice();
         NAMES.credentials(Path::new(named.as_ref()), Role::File).is_err()
             || parts.last().is_some_and(|name| SECRETS_OF_THE_SYSTEM.contains(name))
@@ -127,7 +127,7 @@ pub(super) fn is_secret(value: &Value) -> bool {
     })
 }
 
-/// A pattern that reaches hidden files, or those of /etc and of other processes.
+/// A pattern that matches hidden files, or files in /etc or of other processes.
 fn may_be_secret(parts: &[&str]) -> bool {
     let pattern = |part: &&str| part.contains(['*', '?', '[']);
     let hidden = |part: &&str| pattern(part) && (part.starts_with(['.', '[', '?']));
@@ -135,46 +135,46 @@ fn may_be_secret(parts: &[&str]) -> bool {
         || (matches!(parts.first(), Some(&"etc" | &"proc" | &"root")) && parts.iter().any(pattern))
 }
 
-/// Whether what a word names is run by somebody else later.
+/// Whether the word may name a start file, which other programs run later.
 pub(super) fn may_be_startup(value: &Value) -> bool {
-    // Most words are not even near.
+    // Fast path: most words cannot match.
     let is_near = value.text.contains(['.', '/', '~']) && !value.text.contains("://");
     is_near && paths_in(value).any(is_startup)
 }
 
-/// Whether what stands there is run by somebody else later.
+/// Whether this is a start file, which other programs run later.
 pub(super) fn is_startup(text: &str) -> bool {
     NAMES.is_start_file(Path::new(normal(text).as_ref()))
 }
 
-/// Whether secrets are kept in this folder, under some name.
+/// Whether the folder contains secrets under any name.
 pub(super) fn holds_secrets(folder: &Value) -> bool {
     NAMES.holds_credentials(Path::new(normal(&folder.text).as_ref()))
 }
 
-/// Whether files are run by others later that are put into this folder, under some name.
+/// Whether files in this folder are run later by other programs, under any name.
 pub(super) fn holds_startup(folder: &Value) -> bool {
     NAMES.holds_start_files(Path::new(normal(&folder.text).as_ref()))
 }
 
-/// Whether this is an open descriptor in the disguise of a file.
+/// Whether this file name is an open descriptor.
 pub(super) fn is_descriptor(text: &str) -> bool {
-    let parts = Parts::of(text);
+    let parts = Parts::new(text);
     let is_absolute = parts.is_absolute;
     is_absolute && matches!(parts.as_slice(), ["dev", "stdin" | "fd", ..] | ["proc", _, "fd", ..])
 }
 
-/// A path as it is compared with others: without `.`, `..` and double slashes.
+/// A normalized path: without `.`, `..` and double slashes.
 pub(super) fn normal(path: &str) -> Cow<'_, str> {
     if !path.contains('/') {
         return Cow::Borrowed(path);
     }
-    let parts = Parts::of(path);
+    let parts = Parts::new(path);
     let root = if parts.is_absolute { "/" } else { "" };
     Cow::Owned(format!("{root}{}", parts.as_slice().join("/")))
 }
 
-/// Whether a redirection into it leaves the system alone.
+/// Whether a redirection into it cannot damage the system.
 pub(super) fn spares_the_system(value: &Value) -> bool {
     if value.text.starts_with(UNKNOWN) || value.splits || value.is_glob {
         return false;
@@ -182,9 +182,9 @@ pub(super) fn spares_the_system(value: &Value) -> bool {
     !is_system(value)
 }
 
-/// Whether this is a path of the system, where programs keep what is not theirs.
+/// Whether this is a system path, where programs store data of others.
 pub(super) fn is_system(value: &Value) -> bool {
-    let parts = Parts::of(&value.text);
+    let parts = Parts::new(&value.text);
     parts.is_absolute
         && match parts.as_slice() {
             ["dev", name, ..] => !HARMLESS_DEVICES.contains(name) && !matches!(*name, "fd" | "shm" | "pts"),
@@ -194,10 +194,10 @@ pub(super) fn is_system(value: &Value) -> bool {
         }
 }
 
-/// Whether a folder is not below the current one, nor one for temporary files, or is not known.
+/// Whether a folder is unknown, or neither below the current folder nor temporary.
 pub(super) fn is_outside(value: &Value) -> bool {
     let text = value.text.as_str();
-    let parts = Parts::of(text);
+    let parts = Parts::new(text);
     match parts.as_slice() {
         _ if text.starts_with(['~', UNKNOWN]) || value.splits => true,
         ["tmp", ..] | ["var", "tmp", ..] if parts.is_absolute => false,
@@ -206,15 +206,15 @@ pub(super) fn is_outside(value: &Value) -> bool {
     }
 }
 
-/// Whether this is a folder for temporary files, or lies in one.
+/// Whether this is a temporary folder, or inside one.
 pub(super) fn is_temporary(value: &Value) -> bool {
-    let parts = Parts::of(&value.text);
+    let parts = Parts::new(&value.text);
     parts.is_absolute && matches!(parts.as_slice(), ["tmp", ..] | ["var", "tmp", ..] | ["dev", "shm", ..])
 }
 
-/// Whether this is one named file below the current folder, or a temporary one.
+/// Whether this is one named file below the current folder, or a temporary file.
 pub(super) fn is_one_file_inside(value: &Value) -> bool {
-    let parts = Parts::of(&value.text);
+    let parts = Parts::new(&value.text);
     let is_named = value.known().is_some() && !value.is_glob && !value.text.ends_with(['/', '.']);
     is_named
         && !parts.as_slice().contains(&".git")

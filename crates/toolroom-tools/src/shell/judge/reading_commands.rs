@@ -1,25 +1,25 @@
-//! Programs with commands of their own, of which only some read: the reading ones are listed, every other one asks.
+//! Programs with subcommands of which only the listed ones read; any other one needs approval.
 
 use std::sync::LazyLock;
 
-use super::call::Call;
+use super::invocation::Invocation;
 use super::value::Value;
 
-/// The programs and their reading commands; its first lines say how it is written.
+/// The programs and their reading commands. The first lines describe the format.
 const TABLE: &str = include_str!("reading_commands.txt");
 
-/// A program whose listed commands change nothing.
+/// A program with read-only commands.
 #[derive(Debug)]
-pub(super) struct Reading {
+pub(super) struct ReadOnlyProgram {
     pub(super) names: &'static str,
-    /// Why its other commands ask.
+    /// Why its other commands need approval.
     pub(super) why: &'static str,
-    /// Words, each line with what it lists: `reads`, `valued`, `flags` or `never`.
+    /// Words by kind: `reads`, `valued`, `flags` or `never`.
     lines: Vec<(&'static str, &'static str)>,
 }
 
-pub(super) static READING: LazyLock<Vec<Reading>> = LazyLock::new(|| {
-    let mut programs: Vec<Reading> = Vec::new();
+pub(super) static READING: LazyLock<Vec<ReadOnlyProgram>> = LazyLock::new(|| {
+    let mut programs: Vec<ReadOnlyProgram> = Vec::new();
     let mut why = "";
     for line in TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         if let Some(reason) = line.strip_prefix("why ") {
@@ -27,19 +27,19 @@ pub(super) static READING: LazyLock<Vec<Reading>> = LazyLock::new(|| {
         } else if let Some(words) = line.strip_prefix("  ") {
             programs.last_mut().into_iter().for_each(|program| program.lines.extend(words.split_once(' ')));
         } else if let Some((names, words)) = line.split_once(" =") {
-            programs.push(Reading { names, why, lines: vec![("reads", words)] });
+            programs.push(ReadOnlyProgram { names, why, lines: vec![("reads", words)] });
         }
     }
     programs
 });
 
-/// Whether a call asks for nothing but the version or the options of a program.
-pub(super) fn only_tells(call: &Call) -> bool {
+/// Whether only the version or help of a program is requested.
+pub(super) fn only_tells(invocation: &Invocation) -> bool {
     let tells = |value: &Value| matches!(value.text.as_str(), "--version" | "--help" | "-V");
-    matches!(call.arguments(), [only] if tells(only)) && !call.has_more
+    matches!(invocation.arguments(), [only] if tells(only)) && !invocation.has_more
 }
 
-impl Reading {
+impl ReadOnlyProgram {
     /// The words of one kind.
     fn words(&self, kind: &str) -> impl Iterator<Item = &'static str> {
         self.lines
@@ -52,27 +52,27 @@ impl Reading {
         self.words(kind).any(|each| each == word)
     }
 
-    /// Whether a call only reads. Anything that is not known for reading does more.
-    pub(super) fn fits(&self, call: &Call) -> bool {
-        let arguments = call.arguments();
+    /// Whether an invocation only reads. Unknown commands and options do not.
+    pub(super) fn fits(&self, invocation: &Invocation) -> bool {
+        let arguments = invocation.arguments();
         let mut path = String::new();
         let mut at = 0;
         loop {
             let Some(value) = arguments.get(at) else {
-                return !call.has_more && self.lists("reads", &format!("{path}!"));
+                return !invocation.has_more && self.lists("reads", &format!("{path}!"));
             };
             let Some(text) = value.known() else { return false };
             at += 1;
             let rest = arguments.get(at..).unwrap_or_default();
             let word = format!("{path}{text}");
-            let is_last = rest.is_empty() && !call.has_more;
+            let is_last = rest.is_empty() && !invocation.has_more;
             let fits =
                 |word: &str| self.lists("reads", word) || is_last && self.lists("reads", &format!("{word}!"));
             let is_any = !text.starts_with('-') && fits(&format!("{path}*"));
-            // These signs stand for something in the table.
+            // These signs have a meaning in the table.
             let is_plain = !text.contains(['!', '*', '/']);
             if is_plain && fits(&word) || is_any {
-                let unseen = self.words("never").next().is_some() && call.has_more;
+                let unseen = self.words("never").next().is_some() && invocation.has_more;
                 return !unseen && !arguments.iter().any(|value| self.changes(value, text));
             }
             let starts = |folder: &str| {
@@ -93,7 +93,7 @@ impl Reading {
         }
     }
 
-    /// Whether an argument makes a reading command another one.
+    /// Whether an argument turns a reading command into another one.
     fn changes(&self, value: &Value, command: &str) -> bool {
         let text = value.text.as_str();
         if self.words("never").next().is_none() || text == command && text.starts_with('-') {
@@ -120,7 +120,7 @@ mod tests {
     use super::{READING, TABLE};
 
     #[test]
-    fn every_line_of_the_table_is_understood() {
+    fn every_line_of_the_table_is_valid() {
         let kinds = ["reads", "valued", "flags", "never"];
         let lines: Vec<_> = READING.iter().flat_map(|program| &program.lines).collect();
         assert!(lines.iter().all(|(kind, _)| kinds.contains(kind)), "{lines:?}");

@@ -1,11 +1,11 @@
 //! Options and words that turn a harmless program into a risky one, as data.
 
-use super::call::Call;
-use super::starting_options::{OptionSet, long, short, words};
+use super::invocation::Invocation;
+use super::launch_options::{OptionSet, long, short, words};
 
-const REMOVES: &str = "removes or replaces what is there";
+const REMOVES: &str = "removes or replaces existing files";
 const INSTALLS: &str = "installs or publishes";
-const DATABASE: &str = "throws away what is in a database";
+const DATABASE: &str = "deletes data from a database";
 
 const RISKY_OPTIONS: &[(OptionSet, &str)] = &[
     (
@@ -57,8 +57,10 @@ const RISKY_OPTIONS: &[(OptionSet, &str)] = &[
     ),
 ];
 
-/// Why a call is risky because of its options.
-pub(super) fn risk(call: &Call) -> Option<&'static str> {
-    let found = RISKY_OPTIONS.iter().find(|(options, _)| options.is_of(call.name()) && options.fits(call));
+/// Why an invocation is risky because of its options.
+pub(super) fn risk(invocation: &Invocation) -> Option<&'static str> {
+    let found = RISKY_OPTIONS
+        .iter()
+        .find(|(options, _)| options.is_of(invocation.name()) && options.fits(invocation));
     found.map(|(_, why)| *why)
 }

@@ -3,43 +3,44 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::call::Call;
-use super::reading_commands::{READING, Reading, only_tells};
+use super::invocation::Invocation;
+use super::reading_commands::{READING, ReadOnlyProgram, only_tells};
 
-/// What is known of a program.
+/// What is known about a program.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Known {
-    /// Asks whatever it is told to do.
+pub(super) enum KnownProgram {
+    /// Always needs approval.
     Risky(&'static str),
-    /// Asks for these commands of it. The empty one stands for none.
+    /// Needs approval for these subcommands. The empty one stands for no subcommand.
     RiskyFor(&'static str, &'static str),
-    /// Asks for all but the commands of it that only read.
-    Reading(&'static Reading),
-    /// Runs nothing that it is given as an argument, so any words may follow it.
+    /// Needs approval except for its read-only subcommands.
+    ReadOnly(&'static ReadOnlyProgram),
+    /// Never runs its arguments, so any arguments are fine.
     Harmless,
 }
 
-/// What is known of the program of that name.
-pub(super) fn known(name: &str) -> Option<Known> {
+/// What is known about the program of this name.
+pub(super) fn known(name: &str) -> Option<KnownProgram> {
     // `pip3.11` is `pip`.
     let bare = || name.trim_end_matches(|last: char| last.is_ascii_digit() || last == '.' || last == '-');
     PROGRAMS.get(name).or_else(|| PROGRAMS.get(bare())).copied()
 }
 
-/// Whether a call is known to change nothing, though its program can do more.
-pub(super) fn only_reads(call: &Call) -> bool {
-    only_tells(call) || matches!(known(call.name()), Some(Known::Reading(reading)) if reading.fits(call))
+/// Whether an invocation is known to change nothing, although its program can.
+pub(super) fn only_reads(invocation: &Invocation) -> bool {
+    only_tells(invocation)
+        || matches!(known(invocation.name()), Some(KnownProgram::ReadOnly(reading)) if reading.fits(invocation))
 }
 
-static PROGRAMS: LazyLock<HashMap<&str, Known>> = LazyLock::new(|| {
+static PROGRAMS: LazyLock<HashMap<&str, KnownProgram>> = LazyLock::new(|| {
     let mut programs = HashMap::new();
-    let mut add = |names: &'static str, known: Known| {
+    let mut add = |names: &'static str, known: KnownProgram| {
         programs.extend(names.split(' ').map(|name| (name, known)));
     };
-    add(HARMLESS, Known::Harmless);
-    RISKY.iter().for_each(|(names, why)| add(names, Known::Risky(why)));
-    RISKY_VERBS.iter().for_each(|(names, verbs, why)| add(names, Known::RiskyFor(verbs, why)));
-    READING.iter().for_each(|reading| add(reading.names, Known::Reading(reading)));
+    add(HARMLESS, KnownProgram::Harmless);
+    RISKY.iter().for_each(|(names, why)| add(names, KnownProgram::Risky(why)));
+    RISKY_VERBS.iter().for_each(|(names, verbs, why)| add(names, KnownProgram::RiskyFor(verbs, why)));
+    READING.iter().for_each(|reading| add(reading.names, KnownProgram::ReadOnly(reading)));
     programs
 });
 
@@ -69,7 +70,7 @@ const RISKY: &[(&str, &str)] = &[
     ("pkill killall skill xkill renice", "ends or slows other processes"),
     (
         "sudo doas su pkexec runuser sg newgrp gosu su-exec run0 dzdo pfexec please sudoedit ksu login",
-        "runs with the rights of somebody else",
+        "runs with the rights of another user",
     ),
     (
         "systemd-run initctl rc-service update-rc.d chkconfig at batch modprobe insmod rmmod umount swapoff useradd \

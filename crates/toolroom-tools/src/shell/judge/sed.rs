@@ -1,53 +1,54 @@
-//! `sed` scripts: a few commands of theirs start programs or write files.
+//! `sed` scripts: a few commands start programs or write files.
 
-use super::call::Call;
-use super::finding::Finding;
-use super::started_by::{unseen_names, valued};
-use super::unwrap::Unwrapped;
+use super::invocation::Invocation;
+use super::launchers::{unseen_names, valued};
+use super::report::Concern;
+use super::started_programs::StartedPrograms;
 
 const UNKNOWN_SCRIPT: &str = "a script of `sed` that may start programs or write files";
 
-pub(super) fn unwrap(call: &Call) -> Unwrapped {
-    let mut scripts = valued(call, "e", &["expression"]);
-    if call.has_option("f", &["file"]) {
-        return Unwrapped::found(Finding::opaque("a script of `sed` in a file"));
+pub(super) fn programs_started_by(invocation: &Invocation) -> StartedPrograms {
+    let mut scripts = valued(invocation, "e", &["expression"]);
+    if invocation.has_option("f", &["file"]) {
+        return StartedPrograms::found(Concern::opaque("a script of `sed` in a file"));
     }
     if scripts.is_empty() {
-        let first = call.operands().next().cloned();
+        let first = invocation.operands().next().cloned();
         scripts.extend(first);
     }
     let harmless = scripts.iter().all(|script| script.known().is_some_and(is_harmless));
-    let hidden = call.arguments().iter().any(|value| value.splits) || call.has_more && scripts.is_empty();
-    let in_place = call.has_option("i", &["in-place"]);
+    let hidden =
+        invocation.arguments().iter().any(|value| value.splits) || invocation.has_more && scripts.is_empty();
+    let in_place = invocation.has_option("i", &["in-place"]);
     let empties = in_place
-        && (call.has_option("n", &["quiet", "silent"]) || scripts.iter().any(|it| drops_all(&it.text)));
+        && (invocation.has_option("n", &["quiet", "silent"]) || scripts.iter().any(|it| drops_all(&it.text)));
     if harmless && empties {
-        return Unwrapped::found(Finding::risk("throws away most of a file in place"));
+        return StartedPrograms::found(Concern::risk("throws away most of a file in place"));
     }
     match harmless && !hidden {
-        // What `xargs` hands on are files, as everybody writes it.
-        true if call.has_more => Unwrapped::default(),
-        true => unseen_names(call),
-        false => Unwrapped::found(Finding::opaque(UNKNOWN_SCRIPT)),
+        // `xargs` appends files to `sed`, as usual.
+        true if invocation.has_more => StartedPrograms::default(),
+        true => unseen_names(invocation),
+        false => StartedPrograms::found(Concern::opaque(UNKNOWN_SCRIPT)),
     }
 }
 
-/// Whether each command only changes the text that passes.
+/// Whether each command only changes the text that passes through.
 fn is_harmless(script: &str) -> bool {
     commands(script, |_, _| {})
 }
 
-/// Whether a command of a script drops every line, or all but a few.
+/// Whether a command deletes all lines, or all but a few.
 fn drops_all(script: &str) -> bool {
     let mut drops = false;
     commands(script, |address, command| drops |= is_wide(address, command));
     drops
 }
 
-/// Whether a command throws away what stands in lines that nothing narrows down.
+/// Whether a command deletes lines without a narrowing address.
 fn is_wide(address: &str, command: &str) -> bool {
     let address = address.trim();
-    // What is left are letters and signs that stand for themselves, so it is about some lines only.
+    // Letters and literal signs narrow the address to some lines.
     let is_pattern = |text: &str| !text.contains(|sign: char| !".*+?^$\\/, ~!0123456789".contains(sign));
     let is_narrow = !is_pattern(address)
         || matches!(address, "$" | "/^$/")
@@ -66,7 +67,7 @@ fn is_wide(address: &str, command: &str) -> bool {
     }
 }
 
-/// Reads the commands of a script, each with its address, as long as they only change the text that passes.
+/// Iterates over the commands and their addresses, as long as they only change the text that passes through.
 fn commands(script: &str, mut see: impl FnMut(&str, &str)) -> bool {
     let mut rest = script;
     loop {
@@ -122,7 +123,7 @@ fn ends(rest: &str) -> bool {
     rest.trim_start_matches([' ', '\t']).starts_with([';', '\n', '}']) || rest.trim().is_empty()
 }
 
-/// Steps over `1,$`, `/…/` and `!`.
+/// Skips `1,$`, `/…/` and `!`.
 fn behind_addresses(script: &str) -> Option<&str> {
     let mut rest = script;
     loop {
@@ -138,7 +139,7 @@ fn behind_addresses(script: &str) -> Option<&str> {
     }
 }
 
-/// Steps over the two parts of `s` and `y`.
+/// Skips the two parts of `s` and `y`.
 fn behind_parts(body: &str) -> Option<&str> {
     let delimiter = body.chars().next().filter(|delimiter| *delimiter != '\\' && *delimiter != '\n')?;
     let rest = behind_delimiter(body.get(delimiter.len_utf8()..)?, delimiter)?;

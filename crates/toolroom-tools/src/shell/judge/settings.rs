@@ -1,22 +1,22 @@
-//! What the operator wants.
+//! The operator's settings.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolroom::policy::Ruling;
 
-use super::allowlist::Entry;
-use super::finding::Weight;
+use super::allowlist::AllowlistEntry;
+use super::report::ConcernLevel;
 
-/// How careful commands are judged, from lenient to strict.
+/// How strictly commands are judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Security {
-    /// Only dangers are refused, and only what nobody can judge asks.
+    /// Dangers are refused; only commands that cannot be analysed need approval.
     Open,
-    /// Risky commands ask.
+    /// Risky commands need approval.
     #[default]
     Cautious,
-    /// Only what the allow-list names runs.
+    /// Only commands on the allow-list run.
     Strict,
 }
 
@@ -31,22 +31,24 @@ impl Security {
         }
     }
 
-    /// What follows from a finding of this weight.
-    pub(super) const fn ruling(self, weight: Weight) -> Ruling {
+    /// The ruling for a concern of this level.
+    pub(super) const fn ruling(self, weight: ConcernLevel) -> Ruling {
         match (self, weight) {
-            (_, Weight::Danger) | (Self::Strict, Weight::Opaque | Weight::Touch) => Ruling::Deny,
-            (Self::Open | Self::Cautious, Weight::Opaque) | (Self::Cautious, _) => Ruling::Ask,
-            // What the list names is the operator's own decision.
-            (Self::Strict, Weight::Risk) | (Self::Open, _) => Ruling::Allow,
+            (_, ConcernLevel::Danger) | (Self::Strict, ConcernLevel::Opaque | ConcernLevel::Touch) => {
+                Ruling::Deny
+            }
+            (Self::Open | Self::Cautious, ConcernLevel::Opaque) | (Self::Cautious, _) => Ruling::Ask,
+            // The operator decides what is on the list.
+            (Self::Strict, ConcernLevel::Risk) | (Self::Open, _) => Ruling::Allow,
         }
     }
 }
 
 /// How commands are judged.
 #[derive(Debug, Clone, Default)]
-pub struct Settings {
+pub struct JudgeSettings {
     /// `exec_security`
     pub security: Security,
     /// `exec_allowlist`; counts in strict mode.
-    pub allowlist: Vec<Entry>,
+    pub allowlist: Vec<AllowlistEntry>,
 }

@@ -1,33 +1,33 @@
-//! What is known of a word before it is expanded.
+//! What is known of a word before its expansion.
 
 use crate::shell::grammar::{Braces, Parameter, Piece, alternatives};
 
-/// Stands for a part that is not known. No text that is read can hold it.
+/// Stands for an unknown part. Cannot occur in parsed text.
 pub(super) const UNKNOWN: char = '\u{fffc}';
 
-/// How the parts of a word come about that are not written out.
+/// Where the unknown parts of a word come from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Origin {
-    /// From variables, or from what commands list.
+    /// Variables, or commands that list names.
     #[default]
     Listed,
-    /// The line itself puts it together, as with `printf`, so it may name anything.
+    /// Assembled by the line itself, as with `printf`, so it may name anything.
     Composed,
 }
 
 /// A word as far as it is known. `~` at the start is the home folder; a quoted one is written `./~`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Value {
-    /// The text, with [`UNKNOWN`] for each part that is not known.
+    /// The text, with [`UNKNOWN`] for each unknown part.
     pub(super) text: String,
-    /// It may become several words, or none.
+    /// May expand to several words, or none.
     pub(super) splits: bool,
-    /// It holds `*`, `?` or `[` for the shell.
+    /// Contains an active `*`, `?` or `[`.
     pub(super) is_glob: bool,
-    /// A part of it is what a download or a decoder printed.
+    /// A part is the output of a downloader or decoder.
     pub(super) is_fetched: bool,
     pub(super) origin: Origin,
-    /// What braces make of it, as far as that is known.
+    /// The results of brace expansion, as far as known.
     pub(super) alternatives: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ impl Value {
         Self { text: UNKNOWN.to_string(), splits: true, ..Self::default() }
     }
 
-    /// The text, if all of it is known.
+    /// The text, if known completely.
     pub(super) fn known(&self) -> Option<&str> {
         (!self.is_dynamic()).then_some(self.text.as_str())
     }
@@ -50,26 +50,26 @@ impl Value {
         self.splits || self.text.contains(UNKNOWN)
     }
 
-    /// It may begin with anything, so it may be an option.
+    /// Its beginning is unknown, so it may be an option.
     pub(super) fn may_be_option(&self) -> bool {
         self.text.starts_with([UNKNOWN, '-']) || self.splits
     }
 
-    /// As it is shown to people.
+    /// For display.
     pub(super) fn shown(&self) -> String {
         self.text.replace(UNKNOWN, "…")
     }
 
-    /// Reads what stands in a here-document.
-    pub(super) fn of_quoted(pieces: &[Piece]) -> Self {
-        let mut reading = Reading::default();
+    /// Reads a here-document.
+    pub(super) fn from_quoted(pieces: &[Piece]) -> Self {
+        let mut reading = ValueReader::default();
         pieces.iter().for_each(|piece| reading.piece(piece, true));
         reading.value
     }
 
-    /// Reads an unquoted word. What its substitutions run is for others to see.
-    pub(super) fn of(pieces: &[Piece]) -> Self {
-        let mut reading = Reading::default();
+    /// Reads an unquoted word. Its substitutions are walked separately.
+    pub(super) fn from_pieces(pieces: &[Piece]) -> Self {
+        let mut reading = ValueReader::default();
         pieces.iter().for_each(|piece| reading.piece(piece, false));
         let mut value = reading.value;
         if reading.braces.is_expansion() {
@@ -82,13 +82,13 @@ impl Value {
 }
 
 #[derive(Default)]
-struct Reading {
+struct ValueReader {
     value: Value,
     braces: Braces,
     has_bracket: bool,
 }
 
-impl Reading {
+impl ValueReader {
     fn piece(&mut self, piece: &Piece, quoted: bool) {
         let text = &mut self.value.text;
         match piece {

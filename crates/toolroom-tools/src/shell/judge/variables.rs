@@ -1,12 +1,12 @@
-//! Variables that change what runs.
+//! Variables that affect which code runs.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::finding::Finding;
+use super::report::Concern;
 use super::value::UNKNOWN;
 
-/// Names, with spaces between them.
+/// Names, separated by spaces.
 const NAMES: &str = "PATH IFS ENV BASH_ENV BASHOPTS SHELLOPTS PROMPT_COMMAND PS0 PS1 PS2 PS3 PS4 CDPATH SHELL EDITOR \
     VISUAL FCEDIT PAGER MANPAGER MANOPT LESSOPEN LESSCLOSE LESS LESSKEY LESSKEYIN LESSKEY_SYSTEM LESSEDIT MORE BROWSER \
     HOME HISTFILE HISTSIZE HISTFILESIZE HISTCONTROL HISTIGNORE NODE_OPTIONS NODE_PATH PYTHONSTARTUP PYTHONPATH \
@@ -46,17 +46,17 @@ static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| NAMES.split_whitespace(
 /// Variables whose value is a command.
 const COMMANDS: [&str; 9] = ["CC", "CXX", "CPP", "LD", "AR", "AS", "FC", "HOSTCC", "CARGO_RUNNER"];
 
-/// Whether the value of a variable is a command that others run.
+/// Whether the value of a variable is a command that other programs run.
 pub(super) fn is_command(name: &str) -> bool {
     COMMANDS.contains(&name)
 }
 
-/// What speaks against the value of a variable.
-pub(super) fn judged_value(name: &str, value: &str) -> Option<Finding> {
+/// Concerns about the value of a variable.
+pub(super) fn judged_value(name: &str, value: &str) -> Option<Concern> {
     let why = match name {
         "LANG" | "LC_ALL" | "LC_CTYPE" => {
             let small = value.to_ascii_lowercase();
-            // Elsewhere a byte of a letter may be a backslash.
+            // In other encodings a byte of a letter may be a backslash.
             let is_plain = matches!(small.as_str(), "" | "c" | "posix")
                 || small.ends_with(".utf-8")
                 || small.ends_with(".utf8")
@@ -73,22 +73,22 @@ pub(super) fn judged_value(name: &str, value: &str) -> Option<Finding> {
         }
         _ => return None,
     };
-    Some(Finding::touch(why))
+    Some(Concern::touch(why))
 }
 
-/// The first of these variables that a text of arithmetic names.
-pub(super) fn named_in(arithmetic: &str) -> Option<Finding> {
+/// The concern about the first such variable in an arithmetic expression.
+pub(super) fn named_in(arithmetic: &str) -> Option<Concern> {
     let is_sign = |sign: char| !(sign.is_ascii_alphanumeric() || sign == '_');
     arithmetic.split(is_sign).find_map(judged)
 }
 
-/// What speaks against setting a variable.
-pub(super) fn judged(name: &str) -> Option<Finding> {
+/// The concern about setting a variable.
+pub(super) fn judged(name: &str) -> Option<Concern> {
     let changes = KNOWN.contains(name) || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning));
-    changes.then(|| Finding::touch(format!("sets `{name}`, which changes what programs do")))
+    changes.then(|| Concern::touch(format!("sets `{name}`, which changes what programs do")))
 }
 
-/// The variable in `NAME=value`, `NAME+=value` or `NAME[…]=value`, or the whole if it is only a name.
+/// The variable in `NAME=value`, `NAME+=value` or `NAME[…]=value`, or the whole text if it is only a name.
 pub(super) fn assigned(text: &str) -> &str {
     text.split(['=', '+', '[']).next().unwrap_or(text)
 }

@@ -1,4 +1,4 @@
-//! Programs that run the program behind them, as data.
+//! Programs that run another program, as data.
 
 /// A program whose last arguments are a command.
 pub(super) struct Wrapper {
@@ -11,11 +11,11 @@ pub(super) struct Wrapper {
     pub(super) long: &'static [&'static str],
     /// Long options with a value.
     pub(super) long_valued: &'static [&'static str],
-    /// Short options whose value, if they have one, is joined to them.
+    /// Short options whose value, if any, is joined.
     pub(super) joined: &'static str,
     /// Arguments before the command.
     pub(super) skipped: usize,
-    /// `NAME=value` may stand before the command.
+    /// `NAME=value` may precede the command.
     pub(super) assigns: bool,
 }
 
@@ -144,13 +144,13 @@ const WRAPPERS: &[Wrapper] = &[
     plain("dzdo"),
     plain("dbus-launch"),
     Wrapper { assigns: true, ..plain("cross-env") },
-    // Of zsh.
+    // zsh only.
     short("repeat", "", "", 1),
     plain("-"),
     LOADER,
 ];
 
-/// What loads programs; it has many names.
+/// The dynamic loader, under any of its names.
 const LOADER: Wrapper = plain("ld.so");
 
 /// The wrapper of that name.
@@ -161,7 +161,7 @@ pub(super) fn wrapper(name: &str) -> Option<&'static Wrapper> {
     WRAPPERS.iter().find(|wrapper| wrapper.name == name)
 }
 
-/// Programs that run the program behind a word of theirs, as `poetry run`.
+/// Programs that run a program after a verb, such as `poetry run`.
 pub(super) const BEHIND_A_VERB: &[(&str, &[&str])] = &[
     ("poetry", &["run"]),
     ("pipenv", &["run"]),

@@ -1,8 +1,8 @@
 //! Two corpora of commands, each line with the verdict it must get: what a harmful command does must not run unasked,
-//! whatever the program is called, and everyday work must not ask.
+//! whichever program does it, and everyday work must not ask.
 
 use toolroom::policy::Ruling;
-use toolroom_tools::shell::judge::{Security, Settings, judge};
+use toolroom_tools::shell::judge::{JudgeSettings, Security, judge};
 
 const HARMFUL: &str = include_str!("../../shell/harmful_commands.txt");
 const EVERYDAY: &str = include_str!("../../shell/everyday_commands.txt");
@@ -18,7 +18,7 @@ fn lines(corpus: &str) -> impl Iterator<Item = (&str, String)> {
 
 /// Checks every line and lists those with another verdict.
 fn check(corpus: &str, least: usize) {
-    let settings = Settings::default();
+    let settings = JudgeSettings::default();
     let mut count = 0;
     let mut wrong = Vec::new();
     for (class, command) in lines(corpus) {
@@ -39,7 +39,7 @@ fn check(corpus: &str, least: usize) {
 }
 
 #[test]
-fn a_command_that_does_harm_asks_whatever_program_does_it() {
+fn a_harmful_command_asks_for_any_program() {
     check(HARMFUL, 1_200);
 }
 
@@ -51,7 +51,7 @@ fn everyday_commands_run_unasked() {
 #[test]
 fn a_danger_is_refused_in_every_mode() {
     for security in [Security::Open, Security::Cautious, Security::Strict] {
-        let settings = Settings { security, ..Settings::default() };
+        let settings = JudgeSettings { security, ..JudgeSettings::default() };
         for (class, command) in lines(HARMFUL).filter(|(class, _)| *class == "deny") {
             assert_eq!(judge(&command, &settings).verdict, Ruling::Deny, "{class} {command}");
         }

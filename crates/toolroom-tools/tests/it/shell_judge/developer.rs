@@ -1,13 +1,13 @@
 //! Ordinary commands of people who write software: the judge must not be in their way.
 
 use toolroom::policy::Ruling;
-use toolroom_tools::shell::judge::{Settings, judge};
+use toolroom_tools::shell::judge::{JudgeSettings, judge};
 
 const COMMANDS: &str = include_str!("../../shell/developer_commands.txt");
 
 #[test]
 fn ordinary_commands_are_hardly_ever_refused_and_mostly_run_unasked() {
-    let settings = Settings::default();
+    let settings = JudgeSettings::default();
     let commands: Vec<&str> =
         COMMANDS.lines().filter(|line| !line.is_empty() && !line.starts_with("##")).collect();
     let count =

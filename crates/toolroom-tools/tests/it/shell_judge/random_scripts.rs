@@ -12,7 +12,7 @@ pub(super) const STARTERS: [&str; 8] = ["env", "xargs", "timeout", "nice", "nohu
 pub(super) struct Scribe {
     pub(super) dice: Dice,
     pub(super) is_portable: bool,
-    /// Nothing in it runs beside other things in an order that nobody can tell.
+    /// Contains nothing that runs concurrently in an undefined order.
     pub(super) is_steady: bool,
     depth: usize,
     functions: usize,
@@ -66,7 +66,7 @@ impl Scribe {
         }
         let negation = self.pick(&["", "! "]);
         match self.is_steady {
-            // It reads all of its input, so nobody is ended for writing to it.
+            // It reads all of its input, so no writer gets SIGPIPE.
             true => format!("{negation}{first} | xargs {}", self.program()),
             false => format!("{negation}{first} | {}", self.command()),
         }

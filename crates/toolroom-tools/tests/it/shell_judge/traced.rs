@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 use toolroom::policy::Ruling;
-use toolroom_tools::shell::judge::{Security, Settings, judge};
+use toolroom_tools::shell::judge::{JudgeSettings, Security, judge};
 
 use super::random_scripts::{PROGRAMS, STARTERS, Scribe};
 use crate::scale::scaled;
@@ -78,9 +78,9 @@ impl Stage {
 }
 
 #[test]
-fn every_program_that_runs_was_predicted_or_somebody_is_asked() {
+fn every_program_that_runs_was_predicted_or_the_judge_asks() {
     let stage = Stage::new();
-    let settings = Settings { security: Security::Cautious, ..Settings::default() };
+    let settings = JudgeSettings { security: Security::Cautious, ..JudgeSettings::default() };
     let (mut unasked, mut ran) = (0, 0);
     let tries = scaled(300);
     for seed in 0..tries {

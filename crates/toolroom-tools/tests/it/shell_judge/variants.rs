@@ -1,7 +1,7 @@
 //! Wrappers × ways to write a word × harmful commands: none of them just runs.
 
 use toolroom::policy::Ruling;
-use toolroom_tools::shell::judge::{Security, Settings, judge};
+use toolroom_tools::shell::judge::{JudgeSettings, Security, judge};
 
 /// Harmful commands, as plain words.
 const HARMFUL: [&[&str]; 8] = [
@@ -120,7 +120,7 @@ fn no_harmful_variant_just_runs() {
                 let text = wrapper.replace('@', &command).replace('%', &quoted(&command));
                 for (security, worst) in [(Security::Cautious, Ruling::Ask), (Security::Strict, Ruling::Deny)]
                 {
-                    let settings = Settings { security, allowlist: allowlist.clone() };
+                    let settings = JudgeSettings { security, allowlist: allowlist.clone() };
                     let judged = judge(&text, &settings);
                     if judged.verdict < worst {
                         slipped.push(format!("{security:?} {form}: {text:?} is {:?}", judged.verdict));

@@ -207,7 +207,7 @@ enum Known {
     Null,
 }
 
-/// `None` is an error, of whatever kind.
+/// `None` is any error.
 fn interpret(tree: &Tree) -> Option<Known> {
     match tree {
         Tree::Int(int) => Some(Known::Int(i128::from(*int))),

@@ -1,41 +1,40 @@
-//! Values that are called a secret: `password=…`, `"api_key": "…"`, `?token=…`.
+//! Values whose name marks them as secrets: `password=…`, `"api_key": "…"`, `?token=…`.
 //!
-//! Source code is full of `token = expression`, so the name alone says little. A value is a secret when it looks
-//! like one: in a URL's query, or given to a variable in capital letters, by its length; elsewhere by the digits in
-//! it. A quoted text with spaces is a sentence.
+//! Source code is full of `token = expression`, so a name is not enough. A value is a secret by its length in a URL's query
+//! or a variable in capital letters, elsewhere by its digits. A quoted text with spaces is a sentence.
 
-use super::super::text::{End, Text};
+use super::super::text::{Text, TextEnd};
 use super::LOOK_BACK;
-use super::class::Class;
+use super::byte_class::ByteClass;
 use super::cursor::{Cursor, Hit, Miss};
 use super::extent::Extent;
-use super::kind::Kind;
+use super::format::SecretFormat;
 
-/// Shorter values are not looked at.
+/// Minimum length of a secret value.
 const MIN_VALUE: usize = 8;
 
-/// As many bytes tell whether a value looks like a secret.
+/// Bytes of a value that decide whether it looks like a secret.
 pub(super) const DECIDED: usize = 64;
 
 /// Spaces on either side of `=` or `:`.
 const MAX_SPACES: usize = 8;
 
-/// Characters of a name that stand before the keyword.
+/// Characters of a name before the keyword.
 const MAX_LEAD: usize = 40;
 const _: () = assert!(MAX_LEAD + "&amp;".len() < LOOK_BACK, "a name and what is before it can be looked at");
 
-const KEYWORDS: &[(&str, Kind)] = &[
-    ("password", Kind::Password),
-    ("passwd", Kind::Password),
-    ("passphrase", Kind::Password),
-    ("token", Kind::Token),
-    ("secret", Kind::Secret),
-    ("api_key", Kind::ApiKey),
-    ("api-key", Kind::ApiKey),
-    ("apikey", Kind::ApiKey),
-    ("access_key", Kind::ApiKey),
-    ("access-key", Kind::ApiKey),
-    ("accesskey", Kind::ApiKey),
+const KEYWORDS: &[(&str, SecretFormat)] = &[
+    ("password", SecretFormat::Password),
+    ("passwd", SecretFormat::Password),
+    ("passphrase", SecretFormat::Password),
+    ("token", SecretFormat::Token),
+    ("secret", SecretFormat::Secret),
+    ("api_key", SecretFormat::ApiKey),
+    ("api-key", SecretFormat::ApiKey),
+    ("apikey", SecretFormat::ApiKey),
+    ("access_key", SecretFormat::ApiKey),
+    ("access-key", SecretFormat::ApiKey),
+    ("accesskey", SecretFormat::ApiKey),
 ];
 
 /// What may follow a keyword in a name.
@@ -54,10 +53,10 @@ enum Suffix {
     Key,
 }
 
-/// Tokens that a reader needs in order to go on, and that open nothing.
-const NO_SECRETS: [&[u8]; 7] = [b"next", b"page", b"cursor", b"continu", b"sync", b"csrf", b"xsrf"];
+/// Names of tokens that are not secret.
+const NON_SECRET_NAMES: [&[u8]; 7] = [b"next", b"page", b"cursor", b"continu", b"sync", b"csrf", b"xsrf"];
 
-/// What an access key of AWS looks like: 40 characters of base64.
+/// An AWS secret access key has 40 base64 characters.
 const AWS_SECRET_LENGTH: usize = 40;
 
 pub(super) fn check(text: &Text<'_>, at: usize) -> Result<Hit, Miss> {
@@ -68,35 +67,37 @@ pub(super) fn check(text: &Text<'_>, at: usize) -> Result<Hit, Miss> {
     let lead = lead(text, at);
     let start = cursor.at;
     let is_query = is_query(text, lead);
-    let class = if is_query { Class::Query } else { Class::Value };
+    let class = if is_query { ByteClass::Query } else { ByteClass::Value };
     let extent = separator.quote.map_or(Extent::Run(class), Extent::Quoted);
-    let reach = extent.reach(text, start);
-    if reach.goes_on.is_some() && reach.end < start + DECIDED {
+    let secret = extent.measure(text, start);
+    if secret.continues.is_some() && secret.end < start + DECIDED {
         return Err(Miss::Undecided(at));
     }
-    let value = text.slice(start, reach.end.min(start + DECIDED));
+    let value = text.slice(start, secret.end.min(start + DECIDED));
     let is_code = separator.quote.is_none()
         && (is_code(text, start, value) || !separator.is_tight && is_constant(value));
     let name = text.slice(lead, name_end);
     let by_length = separator.is_tight && value.len() >= MIN_VALUE && (is_query || is_capital(name));
     let is_secret = by_length || looks_secret(kind, value);
-    if !is_secret || is_code || is_placeholder(value) || is_no_secret(name) {
+    if !is_secret || is_code || is_placeholder(value) || is_non_secret_name(name) {
         return Err(Miss::Other);
     }
     Ok(cursor.hide(kind, start, extent))
 }
 
-/// What `value` is, when it is given to `name` in an object and looks like a secret.
-pub(in crate::redact) fn named_value(name: &str, value: &str) -> Option<Kind> {
-    // Most names are none of these, and most values are no secrets.
-    if !may_be_called(name.as_bytes()) {
+/// The format of `value` if it looks like a secret under `name` in an object.
+pub(in crate::redact) fn named_value(name: &str, value: &str) -> Option<SecretFormat> {
+    if !may_name_secret(name.as_bytes()) {
         return None;
     }
     let value = value.as_bytes();
-    if value.len() < MIN_VALUE || value.iter().any(u8::is_ascii_whitespace) || is_no_secret(name.as_bytes()) {
+    if value.len() < MIN_VALUE
+        || value.iter().any(u8::is_ascii_whitespace)
+        || is_non_secret_name(name.as_bytes())
+    {
         return None;
     }
-    let text = Text::new(name.as_bytes(), End::Final);
+    let text = Text::new(name.as_bytes(), TextEnd::Final);
     let ends_name = |at: usize| {
         let mut cursor = Cursor::new(&text, at);
         name_end(&mut cursor).ok().filter(|_| cursor.at == name.len())
@@ -106,8 +107,8 @@ pub(in crate::redact) fn named_value(name: &str, value: &str) -> Option<Kind> {
     (is_secret && !is_placeholder(value)).then_some(kind)
 }
 
-/// Whether a name ends like one whose value may be a secret: with a keyword, or with what may follow one.
-fn may_be_called(name: &[u8]) -> bool {
+/// Whether a name ends with a keyword or a suffix of one.
+fn may_name_secret(name: &[u8]) -> bool {
     let endings: &[&[u8]] = match name.last().map(u8::to_ascii_lowercase) {
         Some(b'd') => &[b"password", b"passwd"],
         Some(b'e') => &[b"passphrase"],
@@ -123,23 +124,27 @@ fn may_be_called(name: &[u8]) -> bool {
     endings.iter().any(ends_with)
 }
 
-/// Reads a keyword and what belongs to it, up to the end of the name.
-fn name_end(cursor: &mut Cursor<'_, '_>) -> Result<Kind, Miss> {
+/// Reads a keyword and its suffix up to the end of the name.
+fn name_end(cursor: &mut Cursor<'_, '_>) -> Result<SecretFormat, Miss> {
     let kind = cursor.one_of(KEYWORDS)?;
     let suffix = match cursor.one_of(SUFFIXES) {
         Ok(suffix) => Some(suffix),
         Err(Miss::Other) => None,
         Err(undecided) => return Err(undecided),
     };
-    if cursor.peek()?.is_some_and(|byte| Class::Token.has(byte)) {
+    if cursor.peek()?.is_some_and(|byte| ByteClass::Token.has(byte)) {
         return Err(Miss::Other);
     }
-    Ok(if kind == Kind::Secret && suffix == Some(Suffix::AccessKey) { Kind::AwsSecretKey } else { kind })
+    Ok(if kind == SecretFormat::Secret && suffix == Some(Suffix::AccessKey) {
+        SecretFormat::AwsSecretKey
+    } else {
+        kind
+    })
 }
 
-/// What stands between a name and its value.
+/// The separator between a name and its value.
 pub(super) struct Separator {
-    /// The quote that the value stands in.
+    /// The quote around the value.
     pub(super) quote: Option<u8>,
     /// Whether it is a single `=`, without space or quote.
     is_tight: bool,
@@ -188,10 +193,10 @@ pub(super) fn spaces(cursor: &mut Cursor<'_, '_>) -> Result<(), Miss> {
     Ok(())
 }
 
-/// Where the name begins whose keyword is at `at`.
+/// The start of the name whose keyword is at `at`.
 fn lead(text: &Text<'_>, at: usize) -> usize {
     let before = text.slice(at.saturating_sub(MAX_LEAD), at);
-    at - before.iter().rev().take_while(|byte| Class::Dotted.has(**byte)).count()
+    at - before.iter().rev().take_while(|byte| ByteClass::Dotted.has(**byte)).count()
 }
 
 fn is_query(text: &Text<'_>, lead: usize) -> bool {
@@ -203,14 +208,14 @@ fn is_capital(name: &[u8]) -> bool {
     !name.iter().any(u8::is_ascii_lowercase)
 }
 
-fn is_no_secret(name: &[u8]) -> bool {
+fn is_non_secret_name(name: &[u8]) -> bool {
     let holds = |part: &[u8]| name.windows(part.len()).any(|here| here.eq_ignore_ascii_case(part));
-    NO_SECRETS.into_iter().any(holds)
+    NON_SECRET_NAMES.into_iter().any(holds)
 }
 
-/// What people write where a secret will be, and what we wrote where one was.
+/// Whether a value is a placeholder for a secret, or one of our markers.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
-    let variable = |name: &[u8]| name.iter().all(|byte| Class::Word.has(*byte));
+    let variable = |name: &[u8]| name.iter().all(|byte| ByteClass::Word.has(*byte));
     match value {
         [b'$', b'{' | b'(', ..] | [b'{' | b'<', ..] => true,
         [b'$', name @ ..] | [b'%', name @ .., b'%'] if variable(name) => true,
@@ -220,11 +225,11 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     }
 }
 
-/// An unquoted value that a program would compute.
+/// Whether an unquoted value is an expression of source code.
 pub(super) fn is_code(text: &Text<'_>, start: usize, value: &[u8]) -> bool {
     let is_name = |part: &[u8]| {
         part.first().is_some_and(|first| first.is_ascii_alphabetic() || *first == b'_')
-            && part.iter().all(|byte| Class::Word.has(*byte))
+            && part.iter().all(|byte| ByteClass::Word.has(*byte))
             && part.len() <= 20
     };
     let holds = |part: &[u8]| value.windows(part.len()).any(|here| here == part);
@@ -238,11 +243,11 @@ pub(super) fn is_code(text: &Text<'_>, start: usize, value: &[u8]) -> bool {
 
 /// `SOME_NAME_2`: the name of a type or a constant.
 fn is_constant(value: &[u8]) -> bool {
-    value.contains(&b'_') && value.iter().all(|byte| Class::Capital.has(*byte) || *byte == b'_')
+    value.contains(&b'_') && value.iter().all(|byte| ByteClass::Capital.has(*byte) || *byte == b'_')
 }
 
-/// Whether a value is one that nobody would write except as a secret.
-pub(super) fn looks_secret(kind: Kind, value: &[u8]) -> bool {
+/// Whether a value has the characters of a secret rather than of a word.
+pub(super) fn looks_secret(kind: SecretFormat, value: &[u8]) -> bool {
     let (mut digits, mut lower, mut upper, mut other, mut special) = (0, 0, 0, 0, 0);
     for byte in value {
         *match byte {
@@ -258,16 +263,16 @@ pub(super) fn looks_secret(kind: Kind, value: &[u8]) -> bool {
     if value.len() < MIN_VALUE || is_location(value) {
         return false;
     }
-    if kind == Kind::AwsSecretKey {
-        return value.len() == AWS_SECRET_LENGTH && value.iter().all(|byte| Class::Base64.has(*byte));
+    if kind == SecretFormat::AwsSecretKey {
+        return value.len() == AWS_SECRET_LENGTH && value.iter().all(|byte| ByteClass::Base64.has(*byte));
     }
-    if kind == Kind::Password && digits == value.len() {
+    if kind == SecretFormat::Password && digits == value.len() {
         return true;
     }
     letters > 0 && digits > 0 && (digits > 1 || special > 0 || lower > 0 && upper > 0)
 }
 
-/// A path or a URL says where a secret is.
+/// Whether a value is a path or a URL.
 fn is_location(value: &[u8]) -> bool {
     matches!(value, [b'/', ..] | [b'.' | b'~', b'/', ..] | [b'.', b'.', b'/', ..])
         || value.windows(3).any(|part| part == b"://")
@@ -278,12 +283,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_keyword_and_what_may_follow_it_is_known_by_its_end() {
+    fn every_keyword_and_suffix_is_recognised_by_its_end() {
         let endings = KEYWORDS.iter().map(|(word, _)| *word).chain(SUFFIXES.iter().map(|(word, _)| *word));
         for ending in endings {
-            assert!(may_be_called(ending.as_bytes()), "{ending}");
-            assert!(may_be_called(format!("MY_{}", ending.to_ascii_uppercase()).as_bytes()), "{ending}");
+            assert!(may_name_secret(ending.as_bytes()), "{ending}");
+            assert!(may_name_secret(format!("MY_{}", ending.to_ascii_uppercase()).as_bytes()), "{ending}");
         }
-        assert!(!may_be_called(b"city") && !may_be_called(b"y") && !may_be_called(b""));
+        assert!(!may_name_secret(b"city") && !may_name_secret(b"y") && !may_name_secret(b""));
     }
 }

@@ -1,26 +1,26 @@
-//! Numbers of payment cards, in one piece or in groups, that pass the check of their last digit.
+//! Payment card numbers, with or without groups, that pass the Luhn check.
 
-use super::super::find::{Found, What};
-use super::super::text::{End, Text};
-use super::class::Class;
+use super::super::matches::{MatchKind, Matches};
+use super::super::text::{Text, TextEnd};
+use super::byte_class::ByteClass;
 use super::cursor::{Cursor, Hit, Miss};
-use super::kind::Kind;
+use super::format::SecretFormat;
 
-/// Digits of a number in one piece. Longer card numbers exist, but so many digits without a space are far more often
-/// some other number.
+/// Digits of an ungrouped number. Longer card numbers exist, but that many digits without a space are usually another
+/// number.
 const MIN_DIGITS: usize = 14;
 const MAX_DIGITS: usize = 16;
 
 /// How numbers are grouped, longer ones first.
 const GROUPS: &[&[usize]] = &[&[4, 4, 4, 4, 3], &[4, 4, 4, 4], &[4, 6, 5], &[4, 6, 4]];
 
-/// The longest number with what separates its groups.
+/// The longest number with its separators.
 const MAX_LENGTH: usize = 19 + 4;
 
-/// A number fills two neighbouring pieces of this length, wherever it stands,
-const PIECE: usize = 4;
+/// Every card number fills two neighbouring words of this length.
+const WORD: usize = 4;
 
-/// and of the eight bytes in them no more than two separate groups.
+/// Minimum digits in these eight bytes; the others are separators.
 const MIN_FILLED: u32 = 6;
 
 /// Set in bytes that are no digits, spaces or dashes. Some others pass.
@@ -30,38 +30,39 @@ const NONE_OTHER: u64 = 0x2020_2020_2020_2020;
 /// Of the bytes that pass, this is set in digits and not in spaces and dashes.
 const DIGIT: u64 = 0x1010_1010_1010_1010;
 
-pub(super) fn find(text: &Text<'_>, found: &mut Found) {
+pub(super) fn find(text: &Text<'_>, found: &mut Matches) {
     let bytes = text.bytes();
     let (mut last, mut searched) = (0, 0);
-    for (index, piece) in bytes.as_chunks::<PIECE>().0.iter().enumerate() {
-        last = last << 32 | u64::from(u32::from_le_bytes(*piece));
+    for (index, word) in bytes.as_chunks::<WORD>().0.iter().enumerate() {
+        last = last << 32 | u64::from(u32::from_le_bytes(*word));
         if last & OTHER == NONE_OTHER && (last & DIGIT).count_ones() >= MIN_FILLED {
-            let at = index * PIECE;
+            let at = index * WORD;
             if at >= searched {
                 searched = find_around(text, at, found);
             }
         }
     }
-    if text.end() == End::Open {
-        let tail = bytes.iter().rev().take(MAX_LENGTH).take_while(|byte| Class::Grouped.has(**byte)).count();
+    if text.end() == TextEnd::Open {
+        let tail =
+            bytes.iter().rev().take(MAX_LENGTH).take_while(|byte| ByteClass::Grouped.has(**byte)).count();
         find_within(text, bytes.len() - tail, bytes.len(), found);
     }
 }
 
-/// Looks through all digits, spaces and dashes around `at`; gives where they end.
+/// Searches all digits, spaces and dashes around `at` and returns their end.
 #[cold]
-fn find_around(text: &Text<'_>, at: usize, found: &mut Found) -> usize {
+fn find_around(text: &Text<'_>, at: usize, found: &mut Matches) -> usize {
     let before = text.bytes().get(..at).unwrap_or_default().iter().rev();
-    let start = at - before.take_while(|byte| Class::Grouped.has(**byte)).count();
-    let end = text.run(Class::Grouped, at);
+    let start = at - before.take_while(|byte| ByteClass::Grouped.has(**byte)).count();
+    let end = text.run(ByteClass::Grouped, at);
     if end - start >= MIN_DIGITS {
         find_within(text, start, end, found);
     }
     end
 }
 
-/// Looks at every group of digits as the possible beginning of a number.
-fn find_within(text: &Text<'_>, start: usize, end: usize, found: &mut Found) {
+/// Tries every group of digits as the beginning of a number.
+fn find_within(text: &Text<'_>, start: usize, end: usize, found: &mut Matches) {
     let mut at = start;
     while at < end {
         if !text.byte(at).is_some_and(|byte| byte.is_ascii_digit()) {
@@ -71,13 +72,13 @@ fn find_within(text: &Text<'_>, start: usize, end: usize, found: &mut Found) {
         match check(text, at) {
             Ok(hit) => {
                 at = hit.end;
-                found.hide(hit.start..hit.end, What::Kind(hit.kind));
+                found.hide(hit.start..hit.end, MatchKind::Format(hit.format));
                 continue;
             }
             Err(Miss::Undecided(from)) => found.wait(from),
             Err(Miss::Other) => {}
         }
-        at = text.run(Class::Digit, at);
+        at = text.run(ByteClass::Digit, at);
     }
 }
 
@@ -85,7 +86,7 @@ fn check(text: &Text<'_>, at: usize) -> Result<Hit, Miss> {
     let fraction =
         text.before(at) == Some(b'.') && at.checked_sub(2).is_some_and(|at| is_digit(text.byte(at)));
     if fraction
-        || text.before(at).is_some_and(|byte| Class::Word.has(byte))
+        || text.before(at).is_some_and(|byte| ByteClass::Word.has(byte))
         || !may_begin(text.slice(at, at + 2))
     {
         return Err(Miss::Other);
@@ -95,11 +96,11 @@ fn check(text: &Text<'_>, at: usize) -> Result<Hit, Miss> {
     read.into_iter().find(|result| !matches!(result, Err(Miss::Other))).unwrap_or(Err(Miss::Other))
 }
 
-/// Reads a number in these groups; without any, in one piece.
+/// Reads a number in these groups; ungrouped if there are none.
 fn read(text: &Text<'_>, at: usize, groups: &[usize]) -> Result<Hit, Miss> {
     let mut cursor = Cursor::new(text, at);
     if groups.is_empty() {
-        cursor.run(Class::Digit, MIN_DIGITS..=MAX_DIGITS)?;
+        cursor.run(ByteClass::Digit, MIN_DIGITS..=MAX_DIGITS)?;
     }
     let mut separator = None;
     for (index, length) in groups.iter().enumerate() {
@@ -109,24 +110,24 @@ fn read(text: &Text<'_>, at: usize, groups: &[usize]) -> Result<Hit, Miss> {
                 return Err(Miss::Other);
             }
         }
-        cursor.run(Class::Digit, *length..=*length)?;
+        cursor.run(ByteClass::Digit, *length..=*length)?;
     }
     let after = cursor;
     let fraction = cursor.any_of(b".")?.is_some() && is_digit(cursor.peek()?);
-    let in_word = after.peek()?.is_some_and(|byte| Class::Word.has(byte));
+    let in_word = after.peek()?.is_some_and(|byte| ByteClass::Word.has(byte));
     let digits =
         || text.slice(at, after.at).iter().filter(|byte| byte.is_ascii_digit()).map(|digit| digit - b'0');
     if fraction || in_word || !is_issued(digits()) || !passes_check(digits()) {
         return Err(Miss::Other);
     }
-    Ok(after.hide_to_here(Kind::PaymentCard, at))
+    Ok(after.hide_to_here(SecretFormat::PaymentCard, at))
 }
 
 fn is_digit(byte: Option<u8>) -> bool {
     byte.is_some_and(|byte| byte.is_ascii_digit())
 }
 
-/// The first two digits of any number; also of one of which only the first has arrived.
+/// Whether a card number may begin with these one or two digits.
 fn may_begin(digits: &[u8]) -> bool {
     let [first, second] = digits else { return matches!(digits, [b'2'..=b'6']) };
     match first {
@@ -139,7 +140,7 @@ fn may_begin(digits: &[u8]) -> bool {
     }
 }
 
-/// Whether an issuer has numbers that begin so and have this length.
+/// Whether an issuer has numbers of this prefix and length.
 fn is_issued(digits: impl Iterator<Item = u8> + Clone) -> bool {
     let head = digits.clone().take(4).fold(0, |number, digit| number * 10 + u32::from(digit));
     let length = digits.count();

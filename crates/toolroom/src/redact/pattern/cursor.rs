@@ -1,27 +1,27 @@
-//! Reads a format, byte by byte, in a text that may not be complete.
+//! Reads a format byte by byte in a text that may be incomplete.
 
 use std::ops::RangeInclusive;
 
 use super::super::text::Text;
-use super::class::Class;
+use super::byte_class::ByteClass;
 use super::extent::Extent;
-use super::kind::Kind;
+use super::format::SecretFormat;
 
-/// Why nothing is hidden.
+/// Why a format does not match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Miss {
-    /// It is something else.
+    /// The text does not have the format.
     Other,
-    /// The text that would tell has not arrived. What may have to be hidden begins here.
+    /// More text is needed. The possible secret begins here.
     Undecided(usize),
 }
 
-/// A place to hide.
+/// A secret of a known format.
 #[derive(Debug)]
 pub(super) struct Hit {
     pub(super) start: usize,
     pub(super) end: usize,
-    pub(super) kind: Kind,
+    pub(super) format: SecretFormat,
     pub(super) extent: Option<Extent>,
 }
 
@@ -47,7 +47,7 @@ impl<'a, 't> Cursor<'a, 't> {
         }
     }
 
-    /// Goes on if the next byte is one of `bytes`.
+    /// Advances if the next byte is one of `bytes`.
     pub(super) fn any_of(&mut self, bytes: &[u8]) -> Result<Option<u8>, Miss> {
         let next = self.peek()?.filter(|byte| bytes.contains(byte));
         self.at += usize::from(next.is_some());
@@ -55,17 +55,17 @@ impl<'a, 't> Cursor<'a, 't> {
     }
 
     pub(super) fn literal(&mut self, literal: &str) -> Result<(), Miss> {
-        self.matches(literal, |found, wanted| found == wanted)
+        self.matches(literal, |actual, expected| actual == expected)
     }
 
-    /// `literal` in small or capital letters.
+    /// `literal`, ignoring case.
     pub(super) fn word(&mut self, literal: &str) -> Result<(), Miss> {
-        self.matches(literal, |found, wanted| found.eq_ignore_ascii_case(&wanted))
+        self.matches(literal, |actual, expected| actual.eq_ignore_ascii_case(&expected))
     }
 
     fn matches(&mut self, literal: &str, same: impl Fn(u8, u8) -> bool) -> Result<(), Miss> {
-        for wanted in literal.bytes() {
-            if !self.peek()?.is_some_and(|found| same(found, wanted)) {
+        for expected in literal.bytes() {
+            if !self.peek()?.is_some_and(|actual| same(actual, expected)) {
                 return Err(Miss::Other);
             }
             self.at += 1;
@@ -73,7 +73,7 @@ impl<'a, 't> Cursor<'a, 't> {
         Ok(())
     }
 
-    /// One of several words, of which none begins with another.
+    /// One of several words, none of which is a prefix of another.
     pub(super) fn one_of<T: Copy>(&mut self, words: &[(&str, T)]) -> Result<T, Miss> {
         let mut miss = Miss::Other;
         for (word, meaning) in words {
@@ -91,7 +91,7 @@ impl<'a, 't> Cursor<'a, 't> {
     }
 
     /// A whole run of a class, of a length within `lengths`.
-    pub(super) fn run(&mut self, class: Class, lengths: RangeInclusive<usize>) -> Result<&'t [u8], Miss> {
+    pub(super) fn run(&mut self, class: ByteClass, lengths: RangeInclusive<usize>) -> Result<&'t [u8], Miss> {
         let (start, end) = (self.at, self.text.run(class, self.at));
         if end - start > *lengths.end() {
             return Err(Miss::Other);
@@ -106,8 +106,8 @@ impl<'a, 't> Cursor<'a, 't> {
         Ok(self.text.slice(start, end))
     }
 
-    /// The beginning of a run of a class: `least` bytes, or up to `most` of them as far as there are as many.
-    pub(super) fn beginning(&self, class: Class, least: usize, most: usize) -> Result<&'t [u8], Miss> {
+    /// The beginning of a run of a class: at least `least` and at most `most` bytes.
+    pub(super) fn beginning(&self, class: ByteClass, least: usize, most: usize) -> Result<&'t [u8], Miss> {
         let end = self.text.run(class, self.at);
         if end - self.at < most && self.text.is_cut(end) {
             return Err(Miss::Undecided(self.origin));
@@ -118,14 +118,14 @@ impl<'a, 't> Cursor<'a, 't> {
         Ok(self.text.slice(self.at, end.min(self.at + most)))
     }
 
-    /// Hides from `start` to the end of `extent`, which has begun here.
-    pub(super) fn hide(self, kind: Kind, start: usize, extent: Extent) -> Hit {
-        let reach = extent.reach(self.text, self.at);
-        Hit { start, end: reach.end, kind, extent: reach.goes_on }
+    /// A secret from `start` to the end of `extent`, which begins here.
+    pub(super) fn hide(self, format: SecretFormat, start: usize, extent: Extent) -> Hit {
+        let secret = extent.measure(self.text, self.at);
+        Hit { start, end: secret.end, format, extent: secret.continues }
     }
 
-    /// Hides from `start` up to here.
-    pub(super) fn hide_to_here(self, kind: Kind, start: usize) -> Hit {
-        Hit { start, end: self.at, kind, extent: None }
+    /// A secret from `start` up to here.
+    pub(super) fn hide_to_here(self, format: SecretFormat, start: usize) -> Hit {
+        Hit { start, end: self.at, format, extent: None }
     }
 }

@@ -1,46 +1,46 @@
-//! How far something goes that has to be hidden, also beyond the text that has arrived.
+//! Measures how far a secret extends, also beyond the text that has arrived.
 
 use super::super::text::Text;
-use super::class::Class;
+use super::byte_class::ByteClass;
 use super::pem::{self, Lines};
 
-/// What belongs to a secret once it is known to be one.
+/// What belongs to a recognised secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::redact) enum Extent {
-    /// As long as bytes are of a class.
-    Run(Class),
+    /// A run of bytes of a class.
+    Run(ByteClass),
     /// Up to white space or the quote that this byte is.
     Quoted(u8),
-    /// To the end of a private key, from lines like these on.
+    /// To the end of a private key, after lines like these.
     PrivateKey(Lines),
 }
 
-/// The end of what has to be hidden.
+/// The end of a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::redact) struct Reach {
+pub(in crate::redact) struct SecretEnd {
     pub(in crate::redact) end: usize,
-    /// How text that has not arrived yet may belong to it.
-    pub(in crate::redact) goes_on: Option<Extent>,
+    /// How it may continue in text that has not arrived yet.
+    pub(in crate::redact) continues: Option<Extent>,
 }
 
 impl Extent {
-    /// Measures from `from`, which is inside.
-    pub(in crate::redact) fn reach(self, text: &Text<'_>, from: usize) -> Reach {
+    /// The end of the secret that contains `from`.
+    pub(in crate::redact) fn measure(self, text: &Text<'_>, from: usize) -> SecretEnd {
         match self {
             Self::Run(class) => {
                 let end = text.run(class, from);
-                Reach { end, goes_on: text.is_cut(end).then_some(self) }
+                SecretEnd { end, continues: text.is_cut(end).then_some(self) }
             }
             Self::Quoted(quote) => {
-                let (end, goes_on) = quoted(text, quote, from);
-                Reach { end, goes_on: goes_on.then_some(self) }
+                let (end, continues) = quoted(text, quote, from);
+                SecretEnd { end, continues: continues.then_some(self) }
             }
-            Self::PrivateKey(lines) => pem::reach(text, from, lines),
+            Self::PrivateKey(lines) => pem::measure(text, from, lines),
         }
     }
 }
 
-/// The end of what is quoted, and whether more of it may arrive.
+/// The end of a quoted text, and whether it may continue.
 fn quoted(text: &Text<'_>, quote: u8, from: usize) -> (usize, bool) {
     let mut end = from;
     while let Some(byte) = text.byte(end) {

@@ -1,21 +1,21 @@
-//! JSON web tokens: base64url parts with dots between them, of which the first is an object.
+//! JSON Web Tokens: base64url parts separated by dots, the first of them an object.
 
 use super::super::text::Text;
-use super::class::Class;
+use super::byte_class::ByteClass;
 use super::cursor::{Cursor, Hit, Miss};
 use super::extent::Extent;
-use super::kind::Kind;
+use super::format::SecretFormat;
 
-/// How an object begins in base64: `{"`.
+/// `{"` in base64, the beginning of an object.
 pub(super) const OBJECT: &str = "eyJ";
 
-/// A header says at least `{"alg":""}`; with certificates in it, it may be long.
+/// A header has at least `{"alg":""}`, and may contain certificates.
 const HEADER: std::ops::RangeInclusive<usize> = 10..=4096;
 
 /// A payload that is no object, and is not encrypted, is rare and short.
 const OTHER_PAYLOAD: std::ops::RangeInclusive<usize> = 0..=4096;
 
-/// The signature, or what else comes third, when the payload does not tell that this is a token.
+/// Minimum length of the third part if the payload is not an object.
 const MIN_THIRD: usize = 16;
 
 pub(super) fn check(text: &Text<'_>, at: usize) -> Result<Hit, Miss> {
@@ -25,17 +25,17 @@ pub(super) fn check(text: &Text<'_>, at: usize) -> Result<Hit, Miss> {
         return Err(Miss::Other);
     }
     cursor.at = at;
-    cursor.run(Class::Token, HEADER)?;
+    cursor.run(ByteClass::Token, HEADER)?;
     cursor.literal(".")?;
     let mut payload = cursor;
     match payload.literal(OBJECT) {
         Ok(()) => {}
         Err(Miss::Other) => {
-            cursor.run(Class::Token, OTHER_PAYLOAD)?;
+            cursor.run(ByteClass::Token, OTHER_PAYLOAD)?;
             cursor.literal(".")?;
-            cursor.beginning(Class::Token, MIN_THIRD, MIN_THIRD)?;
+            cursor.beginning(ByteClass::Token, MIN_THIRD, MIN_THIRD)?;
         }
         Err(undecided) => return Err(undecided),
     }
-    Ok(cursor.hide(Kind::Jwt, at, Extent::Run(Class::Dotted)))
+    Ok(cursor.hide(SecretFormat::Jwt, at, Extent::Run(ByteClass::Dotted)))
 }

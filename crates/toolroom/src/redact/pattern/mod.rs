@@ -1,38 +1,38 @@
-//! Secrets that nobody stored, known by their format.
+//! Secrets of known formats.
 //!
-//! The sieve looks at every three bytes of a text and says which formats may begin there; then the format itself is
-//! read at that place. Each place is judged by itself, from at most [`LOOK_BACK`] bytes before it on, and no format
-//! reads a byte more than a few times: hostile text takes no longer than other text.
+//! The scanner finds the formats that may begin at each offset; then the format itself is read there. Each offset is judged
+//! on its own with at most [`LOOK_BACK`] bytes before it, and no format reads a byte more than a few times, so hostile text
+//! takes no longer than other text.
 
 mod assignment;
 mod authorization;
+mod byte_class;
 mod card;
-mod class;
 mod cursor;
 mod extent;
-mod issued;
+mod format;
 mod jwt;
-mod kind;
 mod pem;
-mod sieve;
+mod prefixed_key;
+mod scanner;
 mod telegram;
 mod userinfo;
 
 pub(super) use assignment::named_value;
-pub(super) use class::{Class, Runs};
+pub(super) use byte_class::{ByteClass, Runs};
 pub(super) use extent::Extent;
-pub(super) use kind::Kind;
+pub(super) use format::SecretFormat;
 
-use super::find::Found;
-use super::text::{End, Text};
+use super::matches::Matches;
+use super::text::{Text, TextEnd};
 
-/// How far before a place a format may have to look to know what begins there.
+/// Bytes a format may look back to recognise its beginning.
 pub(super) const LOOK_BACK: usize = 64;
 
-/// Which formats count as secrets without being stored.
+/// Which formats are hidden without being stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Patterns {
-    /// None: only stored values are hidden. For a terminal, whose reader typed the rest.
+    /// Only stored values are hidden: for a terminal whose user typed the rest.
     None,
     /// Keys, tokens and passwords.
     Keys,
@@ -41,16 +41,16 @@ pub enum Patterns {
     All,
 }
 
-/// Adds everything in `text` that has to be hidden. Private keys that begin before `known_key` are known already.
-pub(super) fn find(patterns: Patterns, text: &Text<'_>, known_key: usize, found: &mut Found) {
+/// Adds all matches in `text`. Private keys that begin before `known_key` are already handled.
+pub(super) fn find(patterns: Patterns, text: &Text<'_>, known_key: usize, found: &mut Matches) {
     match patterns {
         Patterns::None => return,
         Patterns::Keys => {}
         Patterns::All => card::find(text, found),
     }
-    sieve::find(text, known_key, found);
-    if text.end() == End::Open {
-        sieve::wait(text, found);
+    scanner::find(text, known_key, found);
+    if text.end() == TextEnd::Open {
+        scanner::wait(text, found);
         telegram::wait(text, found);
     }
 }

@@ -4,74 +4,74 @@
 use std::cmp::Ordering;
 
 use super::super::text::Text;
-use super::class::Class;
+use super::byte_class::ByteClass;
 use super::cursor::{Cursor, Hit, Miss};
-use super::extent::{Extent, Reach};
-use super::kind::Kind;
+use super::extent::{Extent, SecretEnd};
+use super::format::SecretFormat;
 
 pub(super) const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 const DASHES: &str = "-----";
 
-/// What every label of a private key says; `RSA`, `OPENSSH`, `ENCRYPTED`, `PGP` and others stand before it.
+/// Part of every label of a private key, after `RSA`, `OPENSSH`, `ENCRYPTED`, `PGP` and the like.
 const PRIVATE_KEY: &[u8] = b"PRIVATE KEY";
 
 const MAX_LABEL: usize = 40;
 
-/// How far the next line of a key may be from the last one: headers, quotes, prefixes of log lines.
+/// The largest gap between two lines of a key: headers, quotes, prefixes of log lines.
 const GAP: usize = 200;
 
-/// Right below the frame nothing else is as long.
+/// A run of this length right below the frame is a line of a key.
 const MIN_FIRST_LINE: usize = 16;
 
-/// Shorter runs, and those without small letters, capital letters and digits, are no lines of a key.
+/// Minimum length of a run elsewhere that counts as a line of a key. It also needs lower case, upper case and digits.
 const MIN_LINE: usize = 24;
 
-/// Shorter pieces from frame to frame, footer included, hold no key.
+/// Minimum length from frame to frame, footer included, of a key.
 const MIN_FOOTED: usize = END.len() + PRIVATE_KEY.len() + DASHES.len() + 12;
 
-/// As many bytes tell whether a run is a line of a key.
+/// Bytes of a run that decide whether it is a line of a key.
 const DECIDED: usize = 64;
 
-// A short line is never judged before all of it has arrived.
+// A short line is judged only when it has arrived completely.
 const _: () = assert!("\r\n".len() + DECIDED < GAP);
 
 pub(super) fn check(text: &Text<'_>, at: usize) -> Result<Hit, Miss> {
     let mut cursor = Cursor::new(text, at);
     cursor.literal(BEGIN)?;
     label(&mut cursor)?;
-    // Without a line the key is only mentioned.
+    // A frame without a line only mentions a key.
     match first_line(cursor) {
-        Ok(cursor) => return Ok(cursor.hide(Kind::PrivateKey, at, Extent::PrivateKey(Lines::Wide))),
+        Ok(cursor) => return Ok(cursor.hide(SecretFormat::PrivateKey, at, Extent::PrivateKey(Lines::Wide))),
         Err(Miss::Other) => {}
         Err(undecided) => return Err(undecided),
     }
-    match next_piece(text, cursor.at, cursor.at + GAP) {
-        Piece::Line(end) => cursor.at = end,
-        Piece::Footer(end) if end - cursor.at >= MIN_FOOTED => {
+    match next_part(text, cursor.at, cursor.at + GAP) {
+        KeyPart::Line(end) => cursor.at = end,
+        KeyPart::Footer(end) if end - cursor.at >= MIN_FOOTED => {
             cursor.at = end;
-            return Ok(cursor.hide_to_here(Kind::PrivateKey, at));
+            return Ok(cursor.hide_to_here(SecretFormat::PrivateKey, at));
         }
-        Piece::Footer(_) | Piece::None(_) => return Err(Miss::Other),
-        Piece::Undecided => return Err(Miss::Undecided(at)),
+        KeyPart::Footer(_) | KeyPart::None(_) => return Err(Miss::Other),
+        KeyPart::Undecided => return Err(Miss::Undecided(at)),
     }
-    Ok(cursor.hide(Kind::PrivateKey, at, Extent::PrivateKey(Lines::Wide)))
+    Ok(cursor.hide(SecretFormat::PrivateKey, at, Extent::PrivateKey(Lines::Wide)))
 }
 
-/// A line right below the frame, which need not be long; or several that are all as short as each other.
+/// A line right below the frame, or several short ones of equal width.
 fn first_line<'a, 't>(mut cursor: Cursor<'a, 't>) -> Result<Cursor<'a, 't>, Miss> {
     line_break(&mut cursor)?;
-    match cursor.beginning(Class::Base64, MIN_FIRST_LINE, MIN_FIRST_LINE) {
+    match cursor.beginning(ByteClass::Base64, MIN_FIRST_LINE, MIN_FIRST_LINE) {
         Ok(_) => return Ok(cursor),
         Err(Miss::Other) => {}
         Err(undecided) => return Err(undecided),
     }
     let mut below = cursor;
-    let width = below.run(Class::Base64, 1..=MIN_FIRST_LINE)?.len();
+    let width = below.run(ByteClass::Base64, 1..=MIN_FIRST_LINE)?.len();
     let mut seen = width;
     while seen < MIN_FIRST_LINE {
         line_break(&mut below)?;
-        seen += below.run(Class::Base64, width..=width)?.len();
+        seen += below.run(ByteClass::Base64, width..=width)?.len();
     }
     Ok(cursor)
 }
@@ -85,7 +85,7 @@ fn line_break(cursor: &mut Cursor<'_, '_>) -> Result<(), Miss> {
     }
 }
 
-/// The rest of a frame line, from behind `BEGIN` or `END`.
+/// The rest of a frame line, after `BEGIN` or `END`.
 fn label(cursor: &mut Cursor<'_, '_>) -> Result<(), Miss> {
     let start = cursor.at;
     while let Some(byte) = cursor.peek()?
@@ -103,19 +103,19 @@ fn label(cursor: &mut Cursor<'_, '_>) -> Result<(), Miss> {
     cursor.literal(DASHES)
 }
 
-/// What the last line of a key was, as far as it matters for the next one.
+/// The last lines of a key, as far as they matter for the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::redact) enum Lines {
-    /// Wide enough to be known as a line by itself.
+    /// Wide enough to be recognised as a line by itself.
     Wide,
-    /// One or several short ones below each other, all of this width.
+    /// One or several short lines below each other, all of this width.
     Narrow { width: usize, are_several: bool },
-    /// A shorter one below several short ones: no short one follows.
+    /// A shorter line below several short ones, which ends the key.
     Last,
 }
 
 impl Lines {
-    /// What they are with a line of this width below them; `None` when that is no more of the key.
+    /// The state after a line of width `below`; `None` if that line does not belong to the key.
     fn with(self, below: usize) -> Option<Self> {
         match self {
             Self::Wide => Some(Self::Narrow { width: below, are_several: false }),
@@ -129,28 +129,27 @@ impl Lines {
     }
 }
 
-/// How far the key goes of which a line ends, or a wide one goes on, at `from`. Each step is taken when all the text
-/// is there that it may depend on, so that a key ends at the same place however its text arrives.
-pub(super) fn reach(text: &Text<'_>, from: usize, lines: Lines) -> Reach {
-    let (mut end, mut lines) = (text.run(Class::Base64, from), lines);
+/// Measures a key from a line that ends, or a wide line that continues, at `from`. Advances only when all text a step
+/// depends on has arrived, so that a key ends at the same byte however the text is split.
+pub(super) fn measure(text: &Text<'_>, from: usize, lines: Lines) -> SecretEnd {
+    let (mut end, mut lines) = (text.run(ByteClass::Base64, from), lines);
     let mut looked = end;
     loop {
-        match next_piece(text, looked, end + GAP) {
-            Piece::Line(next) => (end, lines, looked) = (next, Lines::Wide, next),
-            Piece::Footer(next) => return Reach { end: next, goes_on: None },
-            Piece::Undecided => return Reach { end, goes_on: Some(Extent::PrivateKey(lines)) },
-            Piece::None(to) => {
-                // A key in narrow lines, or the last line of one that was cut off.
+        match next_part(text, looked, end + GAP) {
+            KeyPart::Line(next) => (end, lines, looked) = (next, Lines::Wide, next),
+            KeyPart::Footer(next) => return SecretEnd { end: next, continues: None },
+            KeyPart::Undecided => return SecretEnd { end, continues: Some(Extent::PrivateKey(lines)) },
+            KeyPart::None(to) => {
                 let below =
                     short_line(text, end).and_then(|(start, next)| Some((next, lines.with(next - start)?)));
-                let Some((next, with)) = below else { return Reach { end, goes_on: None } };
+                let Some((next, with)) = below else { return SecretEnd { end, continues: None } };
                 (end, lines, looked) = (next, with, to);
             }
         }
     }
 }
 
-enum Piece {
+enum KeyPart {
     /// A line of the key, up to here.
     Line(usize),
     /// The last line of the frame, up to here.
@@ -160,34 +159,34 @@ enum Piece {
     Undecided,
 }
 
-/// What begins between `from`, which is not inside a run, and `limit`.
-fn next_piece(text: &Text<'_>, from: usize, limit: usize) -> Piece {
+/// The next part of the key between `from`, which is not inside a run, and `limit`.
+fn next_part(text: &Text<'_>, from: usize, limit: usize) -> KeyPart {
     let mut at = from;
     while at < limit {
         let Some(byte) = text.byte(at) else {
-            return if text.is_cut(at) { Piece::Undecided } else { Piece::None(at) };
+            return if text.is_cut(at) { KeyPart::Undecided } else { KeyPart::None(at) };
         };
         if byte == b'-' {
             let mut cursor = Cursor::new(text, at);
             match cursor.literal(END).and_then(|()| label(&mut cursor)) {
-                Ok(()) => return Piece::Footer(cursor.at),
-                Err(Miss::Undecided(_)) => return Piece::Undecided,
+                Ok(()) => return KeyPart::Footer(cursor.at),
+                Err(Miss::Undecided(_)) => return KeyPart::Undecided,
                 Err(Miss::Other) => at += 1,
             }
-        } else if Class::Base64.has(byte) {
-            let end = text.run(Class::Base64, at);
+        } else if ByteClass::Base64.has(byte) {
+            let end = text.run(ByteClass::Base64, at);
             if is_line(text.slice(at, end.min(at + DECIDED))) {
-                return Piece::Line(end);
+                return KeyPart::Line(end);
             }
             if text.is_cut(end) && end < at + DECIDED {
-                return Piece::Undecided;
+                return KeyPart::Undecided;
             }
             at = end;
         } else {
             at += 1;
         }
     }
-    Piece::None(at)
+    KeyPart::None(at)
 }
 
 fn is_line(run: &[u8]) -> bool {
@@ -198,13 +197,13 @@ fn is_line(run: &[u8]) -> bool {
         && some(u8::is_ascii_digit)
 }
 
-/// A short line right below another one, from here to there.
+/// Start and end of a short line right below the one that ends at `end`.
 fn short_line(text: &Text<'_>, end: usize) -> Option<(usize, usize)> {
     let start = match (text.byte(end)?, text.byte(end + 1)) {
         (b'\r', Some(b'\n')) | (b'\\', Some(b'n')) => end + 2,
         (b'\n', _) => end + 1,
         _ => return None,
     };
-    let end = text.run(Class::Base64, start);
+    let end = text.run(ByteClass::Base64, start);
     (start < end && end - start <= DECIDED).then_some((start, end))
 }

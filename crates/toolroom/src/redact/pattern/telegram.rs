@@ -1,10 +1,10 @@
-//! Tokens of Telegram bots: the bot's number, a colon, 35 characters.
+//! Telegram bot tokens: the bot's number, a colon, 35 characters.
 
-use super::super::find::Found;
+use super::super::matches::Matches;
 use super::super::text::Text;
-use super::class::Class;
+use super::byte_class::ByteClass;
 use super::cursor::{Cursor, Hit, Miss};
-use super::kind::Kind;
+use super::format::SecretFormat;
 
 const SECRET_LENGTH: usize = 35;
 
@@ -19,12 +19,12 @@ pub(super) fn check(text: &Text<'_>, at: usize) -> Result<Hit, Miss> {
     }
     let mut cursor = Cursor::new(text, start);
     cursor.at = at + 2;
-    cursor.run(Class::Token, SECRET_LENGTH..=SECRET_LENGTH)?;
-    Ok(cursor.hide_to_here(Kind::TelegramToken, start))
+    cursor.run(ByteClass::Token, SECRET_LENGTH..=SECRET_LENGTH)?;
+    Ok(cursor.hide_to_here(SecretFormat::TelegramToken, start))
 }
 
-/// A number at the end may be a bot's.
-pub(super) fn wait(text: &Text<'_>, found: &mut Found) {
+/// Marks a number at the end, which may be a bot's.
+pub(super) fn wait(text: &Text<'_>, found: &mut Matches) {
     let colon = usize::from(text.bytes().ends_with(b":"));
     if let Some(start) = number_start(text, text.bytes().len() - colon) {
         found.wait(start);

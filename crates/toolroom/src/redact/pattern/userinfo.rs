@@ -2,9 +2,9 @@
 
 use super::super::text::Text;
 use super::assignment::is_placeholder;
-use super::class::Class;
+use super::byte_class::ByteClass;
 use super::cursor::{Cursor, Hit, Miss};
-use super::kind::Kind;
+use super::format::SecretFormat;
 
 pub(super) const SLASHES: &str = "://";
 
@@ -18,7 +18,7 @@ pub(super) fn check(text: &Text<'_>, at: usize) -> Result<Hit, Miss> {
     }
     cursor.literal(SLASHES)?;
     let start = cursor.at;
-    let authority = cursor.run(Class::Authority, 1..=MAX_AUTHORITY)?;
+    let authority = cursor.run(ByteClass::Authority, 1..=MAX_AUTHORITY)?;
     // Passwords with an unescaped @ exist; hosts with one do not.
     let host = authority.iter().rposition(|byte| *byte == b'@').ok_or(Miss::Other)?;
     let colon = authority.iter().position(|byte| *byte == b':').ok_or(Miss::Other)?;
@@ -26,5 +26,5 @@ pub(super) fn check(text: &Text<'_>, at: usize) -> Result<Hit, Miss> {
     if password.is_empty() || is_placeholder(password) {
         return Err(Miss::Other);
     }
-    Ok(Hit { start: start + colon + 1, end: start + host, kind: Kind::Password, extent: None })
+    Ok(Hit { start: start + colon + 1, end: start + host, format: SecretFormat::Password, extent: None })
 }

@@ -1,21 +1,21 @@
 //! Texts made to be slow.
 
 use super::random;
-use crate::redact::find::Found;
-use crate::redact::text::{End, Text};
+use crate::redact::matches::Matches;
+use crate::redact::text::{Text, TextEnd};
 use crate::redact::{Patterns, Redactor, Secret};
 
-/// Bytes that may be looked at for each byte of a text, beside the one look of the sieve.
-const MOST: usize = 40;
+/// Bytes that may be read for each byte of a text, besides the scanner.
+const MAX_READS_PER_BYTE: usize = 40;
 
 fn work(redactor: &Redactor, text: &str) -> usize {
-    let text = Text::new(text.as_bytes(), End::Final);
-    redactor.find(&text, 0, &mut Found::new(0));
+    let text = Text::new(text.as_bytes(), TextEnd::Final);
+    redactor.find(&text, 0, &mut Matches::new(0));
     text.work.get()
 }
 
 #[test]
-fn no_text_is_looked_at_more_often_the_longer_it_is() {
+fn the_work_is_linear_in_the_length() {
     let redactor = Redactor::default();
     let key = format!("-----BEGIN PRIVATE KEY-----{}", random(64));
     for piece in [
@@ -56,7 +56,7 @@ fn no_text_is_looked_at_more_often_the_longer_it_is() {
         let text = |bytes: usize| piece.repeat(bytes / piece.len());
         let (small, large) = (work(&redactor, &text(50_000)), work(&redactor, &text(500_000)));
         assert!(large <= 11 * small, "{piece}: {small} bytes, then {large}");
-        assert!(large <= MOST * 500_000, "{piece}: {large} bytes");
+        assert!(large <= MAX_READS_PER_BYTE * 500_000, "{piece}: {large} bytes");
     }
 }
 

@@ -3,8 +3,8 @@ mod hostile;
 
 use super::{Patterns, Redactor};
 
-/// Letters of both cases and digits, as keys are made of. Keys in these tests are put together, so that nobody's
-/// scanner takes them for real ones.
+/// Letters of both cases and digits, as keys are made of. Keys in these tests are assembled, so that secret scanners do
+/// not report them.
 fn random(length: usize) -> String {
     "k7Rq2ZxW9mB4vTn1LcY8sHd3JfG6pQ5t".chars().cycle().take(length).collect()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{own, told, wrapped};
+use super::{own, problems, wrapped};
 use crate::schema::{MAX_DEPTH, PatternRule, Problem, Schema, SchemaError};
 
 /// Definitions that each refer twice to the next, `levels` of them.
@@ -101,7 +101,7 @@ fn many_values_are_no_reason_to_give_up() {
 
 /// Arguments of which every value is wrong, in the shapes that would take the most room to list.
 #[test]
-fn of_many_problems_the_first_is_told() {
+fn of_many_problems_the_first_is_listed() {
     let (most, many) = (json!(vec![1; 500_000]), json!(vec![1; 110_000]));
     let names: Map<String, Value> = (0..110_000).map(|n| (format!("n{n}"), json!(1))).collect();
     let empty = json!(vec![json!({}); 20_000]);
@@ -117,12 +117,12 @@ fn of_many_problems_the_first_is_told() {
         (json!({ "items": false }), &many, "`value[0]` must be left out"),
         (json!({ "items": { "anyOf": [text, false] } }), &many, "`value[0]` must match"),
         (json!({ "patternProperties": { "^n": false } }), &json!(names), "`value.n0` must be left out"),
-        (json!({ "items": { "required": letters } }), &empty, "`value[0]` is missing `p0`"),
+        (json!({ "items": { "required": letters } }), &empty, "missing field `value[0].p0`"),
     ];
     for (schema, value, expected) in cases {
         let mut schema = wrapped(&schema);
         schema["properties"]["text"] = text.clone();
-        let told = told(&schema, &json!({ "value": value }));
+        let told = problems(&schema, &json!({ "value": value }));
         let [first, rest] = told.as_slice() else { panic!("{schema}: {told:?}") };
         assert!(first.starts_with(expected), "{schema}: {first}");
         assert_eq!(rest, "possibly more problems, listed once this one is fixed");
@@ -133,7 +133,8 @@ fn of_many_problems_the_first_is_told() {
 fn alternatives_for_a_large_value_are_not_all_explained() {
     let alternatives: Vec<Value> = (0..2_000).map(|n| json!({ "type": "array", "maxItems": n })).collect();
     for keyword in ["anyOf", "oneOf"] {
-        let told = told(&wrapped(&json!({ keyword: alternatives })), &json!({ "value": vec![1; 60_000] }));
+        let told =
+            problems(&wrapped(&json!({ keyword: alternatives })), &json!({ "value": vec![1; 60_000] }));
         let expected = "the arguments do not match the schema and are too large to say where; pass fewer or flatter values";
         assert_eq!(told, [expected]);
     }

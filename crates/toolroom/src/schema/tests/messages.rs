@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{own, told, wrapped};
+use super::{own, problems, wrapped};
 use crate::schema::MAX_PROBLEMS;
 
 /// One parameter `value` of this schema, one mistake.
 fn check(schema: &Value, value: &Value, expected: &str) {
-    assert_eq!(told(&wrapped(schema), &json!({ "value": value })), [expected], "{schema} with {value}");
+    assert_eq!(problems(&wrapped(schema), &json!({ "value": value })), [expected], "{schema} with {value}");
 }
 
 fn weather() -> Value {
@@ -39,16 +39,19 @@ fn of_the_whole_call() {
         (json!("Rome"), "the arguments must be an object, got the string \"Rome\""),
     ];
     for (arguments, expected) in cases {
-        assert_eq!(told(&weather(), &arguments), [expected]);
+        assert_eq!(problems(&weather(), &arguments), [expected]);
     }
     let nothing = json!({ "type": "object", "additionalProperties": false });
-    assert_eq!(told(&nothing, &json!({ "a": 1, "b": 2 })), ["unknown arguments `a`, `b` (none are allowed)"]);
+    assert_eq!(
+        problems(&nothing, &json!({ "a": 1, "b": 2 })),
+        ["unknown arguments `a`, `b` (none are allowed)"]
+    );
 }
 
 #[test]
 fn all_mistakes_at_once() {
     assert_eq!(
-        told(&weather(), &json!({ "units": "metrics", "days": "3", "Ci-ty": "Rome" })),
+        problems(&weather(), &json!({ "units": "metrics", "days": "3", "Ci-ty": "Rome" })),
         [
             "missing argument `city` (required: `city`, `units`)",
             "`units` must be one of \"metric\", \"imperial\", got \"metrics\" (did you mean \"metric\"?)",
@@ -181,7 +184,7 @@ fn null_is_not_the_same_as_absent() {
         "$defs": { "b": { "enum": ["x", "y"] } }
     });
     assert_eq!(
-        told(&schema, &json!({ "a": null, "b": null, "c": null })),
+        problems(&schema, &json!({ "a": null, "b": null, "c": null })),
         [
             "`a` must be a string, got null",
             "`b` must be one of \"x\", \"y\", got null (leave it out instead)",
@@ -209,7 +212,7 @@ fn values_and_names_are_cut_and_escaped() {
     let listed = (0..10).map(|n| format!("\"option-{n}\"")).collect::<Vec<_>>().join(", ");
     check(&json!({ "enum": many }), &json!(0), &format!("`value` must be one of {listed} and 5 more, got 0"));
     let key = format!("{}\u{7}", "k".repeat(300));
-    let path = told(&json!({ "additionalProperties": { "type": "null" } }), &json!({ key: 1 }));
+    let path = problems(&json!({ "additionalProperties": { "type": "null" } }), &json!({ key: 1 }));
     assert_eq!(path, [format!("`{}…` must be null, got the number 1", "k".repeat(200))]);
 }
 

@@ -1,4 +1,4 @@
-//! Tests of the room: each file one question.
+//! Tests of schemas.
 
 mod argument_text;
 mod hostile;
@@ -21,7 +21,7 @@ fn own(schema: Value) -> Schema {
     Schema::new(schema, PatternRule::Refuse).unwrap()
 }
 
-/// What is wrong with `arguments`, as the model reads it.
-fn told(schema: &Value, arguments: &Value) -> Vec<String> {
+/// The problems of `arguments`, as the model reads them.
+fn problems(schema: &Value, arguments: &Value) -> Vec<String> {
     own(schema.clone()).check(arguments).unwrap().iter().map(ToString::to_string).collect()
 }

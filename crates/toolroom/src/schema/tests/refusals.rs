@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{told, wrapped};
+use super::{problems, wrapped};
 use crate::schema::{PatternRule, Schema, SchemaError};
 
 fn refusal(schema: Value) -> SchemaError {
@@ -25,8 +25,8 @@ fn the_root_describes_an_object() {
         let expected = format!("the schema of a tool's parameters must describe an object, found {found}");
         assert_eq!(refusal(schema).to_string(), expected);
     }
-    assert_eq!(told(&json!({}), &json!({ "a": 1 })), Vec::<String>::new());
-    assert_eq!(told(&json!({ "properties": { "a": true } }), &json!({ "a": 1 })), Vec::<String>::new());
+    assert_eq!(problems(&json!({}), &json!({ "a": 1 })), Vec::<String>::new());
+    assert_eq!(problems(&json!({ "properties": { "a": true } }), &json!({ "a": 1 })), Vec::<String>::new());
 }
 
 #[test]
@@ -107,15 +107,15 @@ fn a_refusal_says_where_what_and_what_else() {
     let cases = [
         (
             wrapped(&json!({ "type": "text" })),
-            "the schema has the string \"text\" at `/properties/value/type`, allowed is one of `string`, `number`, `integer`, `boolean`, `object`, `array`, `null`, or an array of different ones",
+            "the schema has the string \"text\" at `/properties/value/type`, expected one of `string`, `number`, `integer`, `boolean`, `object`, `array`, `null`, or an array of different ones",
         ),
         (
             wrapped(&json!({ "anyOf": [{ "minLength": -1 }] })),
-            "the schema has the number -1 at `/properties/value/anyOf/0/minLength`, allowed is a whole number from 0 on",
+            "the schema has the number -1 at `/properties/value/anyOf/0/minLength`, expected a whole number from 0 on",
         ),
         (
             wrapped(&json!({ "required": ["a", "b", "a"] })),
-            "the schema has the same text twice at `/properties/value/required`, allowed is an array of different texts",
+            "the schema has the same text twice at `/properties/value/required`, expected an array of different texts",
         ),
         (
             json!({ "$schema": "https://example.com/mine", "type": "object" }),
@@ -152,7 +152,7 @@ fn references_lead_to_a_schema() {
         "#/$defs/none",
         "#/$defs",
         "#/type",
-        "#nobody",
+        "#missing",
         "#/properties/value/enum/0",
         "#/$defs/bad%zz",
         "#/x-list",

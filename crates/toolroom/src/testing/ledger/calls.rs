@@ -1,4 +1,4 @@
-//! Calls in the order in which they were written.
+//! Calls in insertion order.
 
 use std::collections::btree_map::Entry as Slot;
 use std::collections::hash_map::Entry;
@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::ledger::{CallId, CallRecord};
 
-/// Rows by the order in which they came. Their ids sort by a clock, and clocks are set.
+/// Rows in insertion order. Ids sort by time, which may go backwards.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    /// Boxed, so that a map that forgets its oldest moves little.
+    /// Boxed to keep map nodes small.
     rows: BTreeMap<u64, Box<CallRecord>>,
     numbers: HashMap<CallId, u64>,
     next: u64,
@@ -28,7 +28,7 @@ impl Calls {
         self.rows.get_mut(self.numbers.get(id)?).map(Box::as_mut)
     }
 
-    /// Adds a row; gives the id of one that is there already.
+    /// Adds a row. Fails with the id if it exists.
     pub(super) fn insert(&mut self, row: CallRecord) -> Result<(), CallId> {
         match self.numbers.entry(row.id.clone()) {
             Entry::Occupied(known) => Err(known.key().clone()),
@@ -41,7 +41,7 @@ impl Calls {
         }
     }
 
-    /// Puts a row in the place of the one with its id, or adds it.
+    /// Replaces the row with its id, or adds it.
     pub(super) fn replace(&mut self, row: CallRecord) {
         let number = *self.numbers.entry(row.id.clone()).or_insert(self.next);
         self.next = self.next.max(number + 1);
@@ -59,7 +59,7 @@ impl Calls {
         self.rows.values().map(Box::as_ref)
     }
 
-    /// Those that were there before the one of that id; all of them, if no id is given.
+    /// Calls inserted before `before`, or all, newest first.
     pub(super) fn newest_first(&self, before: Option<&CallId>) -> impl Iterator<Item = &CallRecord> {
         let end = match before {
             None => self.next,

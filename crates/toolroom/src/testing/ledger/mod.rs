@@ -20,10 +20,10 @@ use crate::ledger::{
 use crate::provenance::{Track, TrackChange, Tracks};
 use crate::scope::{ProjectId, Scope};
 
-/// What holds in a project where nobody has set anything; one for all of them.
+/// The default switches, rules and answers of a project.
 static NOTHING: LazyLock<Arc<Standing>> = LazyLock::new(Arc::default);
 
-/// All ports over one map. What a real store does in a transaction happens here under one lock.
+/// All ledger ports over one map. One lock stands for a store's transactions.
 #[derive(Debug, Default)]
 pub struct MemoryLedger {
     rows: Mutex<Rows>,
@@ -54,7 +54,7 @@ impl MemoryLedger {
     }
 
     fn lock(&self) -> MutexGuard<'_, Rows> {
-        // A panic under this lock would be in a map operation; what was written before it still holds.
+        // The data is consistent after a panic, because every change is one map operation.
         self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

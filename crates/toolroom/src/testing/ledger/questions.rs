@@ -1,4 +1,4 @@
-//! What is asked about parked calls, and what becomes of it.
+//! Questions about parked calls.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::ledger::{
 use crate::policy::Answers;
 use crate::scope::Scope;
 
-/// How often, at most, it is looked for questions whose time is over.
+/// Minimum time between two checks for expired questions.
 const EXPIRE_EVERY: Duration = Duration::from_secs(1);
 
-/// What is asked about a parked call; the call itself is among the others.
+/// The question about a parked call.
 #[derive(Debug)]
 pub(super) struct QuestionRow {
     approval: Approval,
@@ -32,8 +32,8 @@ impl QuestionRow {
 }
 
 impl Rows {
-    /// Answers with no what nobody answered in time, and forgets what is sealed for it. There is no clock here: it is
-    /// done when a call arrives, begins or ends, with the time of that.
+    /// Denies questions that were not answered in time and drops their sealed requests. Runs when a call arrives, begins or
+    /// ends, because the ledger has no clock.
     pub(super) fn expire(&mut self, now: Timestamp) {
         let is_due = self.expired_at.is_none_or(|last| now < last || now.since(last) >= EXPIRE_EVERY);
         if self.questions.is_empty() || !is_due {
@@ -101,7 +101,7 @@ impl Rows {
         Ok(())
     }
 
-    /// The question, if it waits for somebody like this.
+    /// The question, if it waits for this answerer.
     fn waiting(
         &mut self,
         call: &CallId,
@@ -164,19 +164,19 @@ impl Rows {
         }
     }
 
-    /// What closing a call does to its question. Only if the call is *pending* can it become void or expire.
+    /// Updates the question of a closing call. It becomes void or expires only if the call is *pending*.
     pub(super) fn settle(&mut self, close: &CloseCall) -> Result<(), LedgerError> {
         let call = &close.record.id;
         let row = self.calls.get(call);
         let known = row.map(|row| row.status);
-        // A process that was taken for dead does not close what another one has begun again.
+        // A process presumed dead must not close a call that another process has begun again.
         let begun = row.and_then(|row| row.begun_at).zip(close.record.begun_at);
         if known.is_some_and(CallStatus::is_final) || begun.is_some_and(|(row, close)| row != close) {
             return Err(already_recorded(call));
         }
         let state = match close.question {
             ParkedQuestion::None => return Ok(()),
-            // As long as nobody knows how the call ended it may begin again, with what is sealed.
+            // An *unknown* call may begin again, so its sealed request stays.
             ParkedQuestion::Settled if !close.record.status.is_final() => return Ok(()),
             ParkedQuestion::Settled => QuestionState::Used,
             ParkedQuestion::Void | ParkedQuestion::Expired if known != Some(CallStatus::Pending) => {

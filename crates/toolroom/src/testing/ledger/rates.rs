@@ -1,4 +1,4 @@
-//! When calls of tools with a rate began.
+//! Start times of calls of rate-limited tools.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::clock::Timestamp;
 use crate::ledger::{BeginCall, BeginError, CallRecord, RateKey, RateLimit};
 use crate::scope::Scope;
 
-/// Kept apart from the calls, so that forgetting a call does not forgive it.
+/// Separate from the calls, so that a dropped call still counts.
 #[derive(Debug, Default)]
 pub(super) struct Rates {
     starts: Vec<Start>,

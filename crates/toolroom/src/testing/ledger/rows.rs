@@ -1,4 +1,4 @@
-//! Everything that is kept, and how a call begins, ends and is forgotten.
+//! The tables, and how calls begin, close and are dropped.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,11 +15,10 @@ use crate::ledger::{
 };
 use crate::scope::ProjectId;
 
-/// How many calls are remembered: enough for any test, little enough to stay in the processor's cache, and an
-/// embedder without a database does not grow without end. Open ones are never forgotten.
+/// Calls that are kept. Bounds the memory of embedders without a database. Open calls are never dropped.
 const KEPT_CALLS: usize = 1_000;
 
-/// How much of whole results is remembered.
+/// Bytes of artifacts that are kept.
 const KEPT_ARTIFACT_BYTES: usize = 64 * 1024 * 1024;
 
 #[derive(Debug, Default)]
@@ -30,7 +29,7 @@ pub(super) struct Rows {
     artifact_bytes: usize,
     pub(super) actions: Vec<(CallId, Action)>,
     pub(super) standing: HashMap<ProjectId, Arc<Standing>>,
-    /// When it was last looked for questions whose time is over.
+    /// When expired questions were last checked.
     pub(super) expired_at: Option<Timestamp>,
     rates: Rates,
 }
@@ -65,7 +64,7 @@ impl Rows {
 
     pub(super) fn close(&mut self, close: CloseCall) -> Result<(), LedgerError> {
         let call = close.record.id.clone();
-        // Whoever writes down that a question has expired does here what would be done first.
+        // A call that closes as expired must expire its question first.
         if close.question != ParkedQuestion::Expired {
             self.expire(close.record.ended_at.unwrap_or(close.record.asked_at));
         }
@@ -89,14 +88,14 @@ impl Rows {
                 .find(|call| !matches!(call.status, CallStatus::Begun | CallStatus::Pending))
                 .map(|call| call.id.clone());
             match oldest {
-                Some(id) => self.forget(&id),
+                Some(id) => self.remove(&id),
                 None => break,
             }
         }
     }
 
-    /// Forgets a call with everything that hangs on it.
-    fn forget(&mut self, id: &CallId) {
+    /// Drops a call with everything that belongs to it.
+    fn remove(&mut self, id: &CallId) {
         self.calls.remove(id);
         self.artifacts.retain(|_, artifact| artifact.call != *id);
         self.artifact_bytes = self.artifacts.values().map(|artifact| artifact.bytes.len()).sum();

@@ -1,4 +1,4 @@
-//! `toolroom mcp import`: servers that other programs know, shown first and then entered. Nothing is started.
+//! `toolroom mcp import`: imports servers from the configuration of other programs. Starts nothing.
 
 mod plan;
 mod preview;
@@ -11,94 +11,100 @@ use toolroom::foreign::ForeignServers;
 use toolroom_host::environment::path_variable;
 use toolroom_host::text_file::{current_folder, read_bounded, read_bounded_unlinked};
 use toolroom_store::SettingsBatch;
-use toolroom_tools::mcp::import::{Place as Kept, Source, SuggestedRule, read};
+use toolroom_tools::mcp::import::{ConfigLocation, ImportSource, SuggestedRule, parse};
 
 use super::project;
 use crate::app::App;
 use crate::cli::console::exit::{Exit, Usage};
-use crate::cli::console::input::is_wanted;
+use crate::cli::console::input::is_confirmed;
 use crate::cli::console::input::no_file;
 use crate::cli::console::output::{Output, visible};
 use crate::gateway::{self, StoredSecrets};
 use crate::settings::Fate;
-use plan::{Before, Origin, Place, Planned};
+use plan::{ExistingState, FileOwner, Origin, PlannedServer};
 use preview::{document, show};
 
-/// A configuration may not be larger; that of Claude Code keeps a history.
+/// The largest configuration file; that of Claude Code contains a history.
 const MAX_FILE_BYTES: usize = 32 * 1024 * 1024;
 
 #[derive(Args)]
 pub(super) struct ImportArgs {
-    /// Only from this program: claude-desktop, claude-code, cursor, windsurf, cline, vscode, codex, goose, gemini or zed
+    /// Import only from this program: claude-desktop, claude-code, cursor, windsurf, cline, vscode, codex, goose, gemini or zed
     source: Option<String>,
-    /// From this file instead of where the program keeps it
+    /// Read this file instead of the program's own
     #[arg(long, value_name = "FILE", requires = "source")]
     path: Option<PathBuf>,
-    /// Only show what would be done
+    /// Only show what would be imported
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
-    /// Do it without being asked
+    /// Import without asking
     #[arg(long)]
     yes: bool,
 }
 
-/// Everything that was found.
+/// The plan of an import.
 #[derive(Default)]
-struct Found {
-    planned: Vec<Planned>,
-    /// Source, name or file, and why it is passed over.
-    skipped: Vec<(Source, String, String)>,
-    /// Rules, with the tools they are about as they are called here.
-    rules: Vec<Rule>,
-    left: Vec<(Source, String)>,
+struct ImportPlan {
+    servers: Vec<PlannedServer>,
+    /// Source, name or file, and the reason.
+    skipped: Vec<(ImportSource, String, String)>,
+    rules: Vec<EquivalentRule>,
+    /// Settings that are not imported.
+    ignored: Vec<(ImportSource, String)>,
 }
 
-/// A rule that would do here what was said there.
+/// A policy rule equivalent to a permission of the other program, with the tool's name in Toolroom.
 #[derive(serde::Serialize, PartialEq, Eq)]
-pub(super) struct Rule {
+pub(super) struct EquivalentRule {
     pub(super) effect: &'static str,
     pub(super) tool: String,
 }
 
 pub(super) async fn run(app: &App, args: ImportArgs, output: Output) -> anyhow::Result<Exit> {
     let files = files(&args)?;
-    let before = Before {
+    let existing = ExistingState {
         servers: app.store.servers(&project()).await?,
         secrets: app.vault.secrets(&project()).await?,
-        stored: StoredSecrets::of(&app.vault, &project()).await?,
+        stored: StoredSecrets::load(&app.vault, &project()).await?,
         workspace: app.gateway.workspace().to_owned(),
         now: app.room.clock().now(),
     };
-    let found = look(&files, &before)?;
-    let open: Vec<&Planned> = found.planned.iter().filter(|planned| planned.fate != Fate::Same).collect();
+    let plan = make_plan(&files, &existing)?;
+    let open: Vec<&PlannedServer> =
+        plan.servers.iter().filter(|planned| planned.fate != Fate::Same).collect();
     if !output.is_json() {
-        show(&found, &before, output)?;
+        show(&plan, &existing, output)?;
     }
-    let is_done = !open.is_empty() && !args.dry_run && (args.yes || is_wanted("enter", open.len(), output)?);
+    let is_done = !open.is_empty()
+        && !args.dry_run
+        && (args.yes || is_confirmed(format_args!("Add {}?", open.len()), output)?);
     if is_done {
-        enter(app, &before, &open).await?;
+        store(app, &existing, &open).await?;
     }
     if output.is_json() {
-        output.document(&document(&found, &before, is_done))?;
+        output.document(&document(&plan, &existing, is_done))?;
     } else if is_done {
-        output.talk(format_args!("entered {}; look at each with `toolroom mcp test NAME`", open.len()));
+        output.talk(format_args!(
+            "imported {}; connect to each with `toolroom mcp test NAME`",
+            servers(open.len())
+        ));
     }
     Ok(Exit::Done)
 }
 
-/// The files that may be there, each once: whoever works in their home has no other folder.
+/// The files to read, without duplicates: the working folder may be the home folder.
 fn files(args: &ImportArgs) -> anyhow::Result<Vec<Origin>> {
     let wanted = match &args.source {
         None => None,
-        Some(name) => Some(Source::from_name(name).ok_or_else(|| {
-            let names: Vec<&str> = Source::ALL.iter().map(|source| source.name()).collect();
+        Some(name) => Some(ImportSource::from_name(name).ok_or_else(|| {
+            let names: Vec<&str> = ImportSource::ALL.iter().map(|source| source.name()).collect();
             let (name, names) = (visible(name), names.join(", "));
             Usage(match name.contains(['/', '.']) {
-                // A file does not say whose it is.
+                // The format of a file depends on its program.
                 true => format!(
-                    "say which program `{name}` is from: `toolroom mcp import PROGRAM --path {name}`, with one of {names}"
+                    "name the program that `{name}` belongs to: `toolroom mcp import PROGRAM --path {name}`, with PROGRAM one of {names}"
                 ),
-                false => format!("`{name}` is no program that is known here: {names}"),
+                false => format!("unknown program `{name}`; known programs: {names}"),
             })
         })?),
     };
@@ -106,42 +112,44 @@ fn files(args: &ImportArgs) -> anyhow::Result<Vec<Origin>> {
     if let (Some(source), Some(path)) = (wanted, &args.path) {
         let path = folder.join(path);
         let base = path.parent().unwrap_or(&folder).to_owned();
-        return Ok(vec![Origin { source, place: Place::Named, path, base }]);
+        return Ok(vec![Origin { source, owner: FileOwner::Named, path, base }]);
     }
     let mut files: Vec<Origin> = Vec::new();
-    for source in Source::ALL.into_iter().filter(|source| wanted.is_none_or(|wanted| wanted == *source)) {
-        for kept in source.places() {
-            let (place, base, below) = match kept {
-                Kept::Home(below) => (Place::Home, home.clone(), below),
-                Kept::Folder(below) => {
+    for source in ImportSource::ALL.into_iter().filter(|source| wanted.is_none_or(|wanted| wanted == *source))
+    {
+        for location in source.locations() {
+            let (owner, base, below) = match location {
+                ConfigLocation::Home(below) => (FileOwner::Home, home.clone(), below),
+                ConfigLocation::Folder(below) => {
                     let is_home = home.as_ref() == Some(&folder);
-                    (if is_home { Place::Home } else { Place::Folder }, Some(folder.clone()), below)
+                    let owner = if is_home { FileOwner::Home } else { FileOwner::Folder };
+                    (owner, Some(folder.clone()), below)
                 }
             };
             let Some(base) = base else { continue };
             let path = base.join(below);
             if !files.iter().any(|file| file.source == source && file.path == path) {
-                files.push(Origin { source, place, path, base });
+                files.push(Origin { source, owner, path, base });
             }
         }
     }
     Ok(files)
 }
 
-fn look(files: &[Origin], before: &Before) -> anyhow::Result<Found> {
+fn make_plan(files: &[Origin], existing: &ExistingState) -> anyhow::Result<ImportPlan> {
     let folder = current_folder()?.display().to_string();
-    let mut found = Found::default();
+    let mut plan = ImportPlan::default();
     let mut rules: Vec<(&Origin, SuggestedRule)> = Vec::new();
     for origin in files {
         let (source, file) = (origin.source, origin.path.display().to_string());
-        let text = match origin.is_of_others() {
-            // A link in it could lead to a file of the person.
+        let text = match origin.is_untrusted() {
+            // A link in it could point to a private file.
             true => read_bounded_unlinked(&origin.path, MAX_FILE_BYTES),
             false => read_bounded(&origin.path, MAX_FILE_BYTES),
         };
         let contents = match text {
-            Ok(Some(text)) => read(source, &text, &folder),
-            Ok(None) if origin.place == Place::Named => {
+            Ok(Some(text)) => parse(source, &text, &folder),
+            Ok(None) if origin.owner == FileOwner::Named => {
                 return Err(no_file(&origin.path).into());
             }
             Ok(None) => continue,
@@ -150,59 +158,59 @@ fn look(files: &[Origin], before: &Before) -> anyhow::Result<Found> {
         let contents = match contents {
             Ok(contents) => contents,
             Err(why) => {
-                found.skipped.push((source, file, why));
+                plan.skipped.push((source, file, why));
                 continue;
             }
         };
         for imported in &contents.servers {
-            match before.plan(origin, imported, &found.planned) {
+            match existing.plan(origin, imported, &plan.servers) {
                 Ok(planned) => {
-                    found.left.extend(planned.left.iter().map(|left| (source, left.clone())));
-                    found.planned.push(planned);
+                    plan.ignored.extend(planned.ignored.iter().map(|ignored| (source, ignored.clone())));
+                    plan.servers.push(planned);
                 }
-                Err(why) => found.skipped.push((source, imported.called.clone(), why)),
+                Err(why) => plan.skipped.push((source, imported.original_name.clone(), why)),
             }
         }
-        found.skipped.extend(contents.skipped.into_iter().map(|(name, why)| (source, name, why)));
-        found.left.extend(contents.left.into_iter().map(|left| (source, left)));
+        plan.skipped.extend(contents.skipped.into_iter().map(|(name, why)| (source, name, why)));
+        plan.ignored.extend(contents.ignored.into_iter().map(|ignored| (source, ignored)));
         rules.extend(contents.rules.into_iter().map(|rule| (origin, rule)));
     }
     for (origin, rule) in rules {
-        suggest(&mut found, origin, &rule);
+        suggest(&mut plan, origin, &rule);
     }
-    Ok(found)
+    Ok(plan)
 }
 
-/// Says what a rule would be here, where its server may have another name.
-fn suggest(found: &mut Found, origin: &Origin, rule: &SuggestedRule) {
+/// Adds the equivalent of a rule. Its server may have another name here.
+fn suggest(plan: &mut ImportPlan, origin: &Origin, rule: &SuggestedRule) {
     let SuggestedRule { effect, server, tool } = rule;
-    let is_meant =
-        |planned: &&Planned| planned.origin.source == origin.source && rule.is_about(&planned.called);
-    let Some(planned) = found.planned.iter().find(is_meant) else {
-        let left =
-            format!("the rule `{effect} {tool}` is about `{server}`, which is not taken over from there");
-        found.left.push((origin.source, left));
+    let is_meant = |planned: &&PlannedServer| {
+        planned.origin.source == origin.source && rule.is_about(&planned.original_name)
+    };
+    let Some(planned) = plan.servers.iter().find(is_meant) else {
+        let ignored = format!("the rule `{effect} {tool}` is about `{server}`, which is not imported");
+        plan.ignored.push((origin.source, ignored));
         return;
     };
     let id = format!("mcp:{}:{tool}", planned.record.name);
-    if origin.is_of_others() && *effect == "allow" {
-        let left = format!("the rule `allow {id}` came with the folder: what is allowed is for you to say");
-        found.left.push((origin.source, left));
+    if origin.is_untrusted() && *effect == "allow" {
+        let ignored = format!("the rule `allow {id}` comes with the folder; only you can allow it");
+        plan.ignored.push((origin.source, ignored));
         return;
     }
-    let rule = Rule { effect, tool: id };
-    if !found.rules.contains(&rule) {
-        found.rules.push(rule);
+    let rule = EquivalentRule { effect, tool: id };
+    if !plan.rules.contains(&rule) {
+        plan.rules.push(rule);
     }
 }
 
-/// All of them, or none: a person has seen what would take the place of what.
-async fn enter(app: &App, before: &Before, open: &[&Planned]) -> anyhow::Result<()> {
+/// Stores all servers in one transaction, then their secrets.
+async fn store(app: &App, existing: &ExistingState, open: &[&PlannedServer]) -> anyhow::Result<()> {
     let mut batch = SettingsBatch::default();
-    for (place, Planned { record, .. }) in open.iter().enumerate() {
-        // Of several that become one the last counts.
-        if !open.iter().skip(place + 1).any(|later| later.record.name == record.name) {
-            let earlier = before.servers.iter().find(|server| server.name == record.name);
+    for (index, PlannedServer { record, .. }) in open.iter().enumerate() {
+        // Of several servers with one name, the last one counts.
+        if !open.iter().skip(index + 1).any(|later| later.record.name == record.name) {
+            let earlier = existing.servers.iter().find(|server| server.name == record.name);
             batch.server(&project(), gateway::entry(earlier, record.clone()));
         }
     }
@@ -213,4 +221,8 @@ async fn enter(app: &App, before: &Before, open: &[&Planned]) -> anyhow::Result<
         }
     }
     Ok(())
+}
+
+fn servers(count: usize) -> String {
+    if count == 1 { "1 server".to_owned() } else { format!("{count} servers") }
 }

@@ -1,41 +1,41 @@
-//! An import as it is shown before anything is done, in words or as JSON.
+//! Shows the plan of an import, as text or JSON.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 use toolroom::foreign::Transport;
 use toolroom_tools::mcp::reads;
 
-use super::plan::{Before, Planned};
-use super::values::SecretPlan;
-use super::{Found, Rule};
+use super::plan::{ExistingState, PlannedServer};
+use super::values::PlannedSecret;
+use super::{EquivalentRule, ImportPlan};
 use crate::cli::console::output::{BOLD, DIM, Output, visible};
 use crate::cli::mcp::document::target;
-use crate::gateway::seen_by_all;
+use crate::gateway::process_list_warning;
 use crate::settings::Fate;
 
-/// Below its first line.
+/// Indentation of details.
 const INDENT: &str = "         ";
 
-pub(super) fn show(found: &Found, before: &Before, output: Output) -> anyhow::Result<()> {
-    if found.planned.is_empty() && found.skipped.is_empty() && found.rules.is_empty() {
-        output.talk("no server of another program was found");
+pub(super) fn show(plan: &ImportPlan, existing: &ExistingState, output: Output) -> anyhow::Result<()> {
+    if plan.servers.is_empty() && plan.skipped.is_empty() && plan.rules.is_empty() {
+        output.talk("no servers of other programs found");
     }
-    for planned in &found.planned {
-        show_one(planned, before, output)?;
+    for planned in &plan.servers {
+        show_server(planned, existing, output)?;
     }
-    for (source, name, why) in &found.skipped {
+    for (source, name, why) in &plan.skipped {
         let (name, why) = (visible(name), visible(why));
         output.data(&format!("skipped  {BOLD}{name}{BOLD:#} {DIM}from {}{DIM:#}: {why}", source.name()))?;
     }
-    for (source, left) in &found.left {
-        output.data(&format!("skipped  {DIM}from {}{DIM:#}: {}", source.name(), visible(left)))?;
+    for (source, ignored) in &plan.ignored {
+        output.data(&format!("skipped  {DIM}from {}{DIM:#}: {}", source.name(), visible(ignored)))?;
     }
-    show_rules(&found.rules, output);
+    show_rules(&plan.rules, output);
     Ok(())
 }
 
-fn show_one(planned: &Planned, before: &Before, output: Output) -> anyhow::Result<()> {
-    let Planned { origin, record, fate, .. } = planned;
+fn show_server(planned: &PlannedServer, existing: &ExistingState, output: Output) -> anyhow::Result<()> {
+    let PlannedServer { origin, record, fate, .. } = planned;
     let what = fate.as_str();
     let (name, from) = (visible(&record.name), origin.source.name());
     output.data(&format!("{what:<9}{BOLD}{name}{BOLD:#} {DIM}from {from}{DIM:#}"))?;
@@ -50,23 +50,23 @@ fn show_one(planned: &Planned, before: &Before, output: Output) -> anyhow::Resul
     }
     if let Transport::Stdio(program) = &record.transport {
         let profile = visible(&program.profile);
-        output.data(&format!("{INDENT}{DIM}in the sandbox profile `{profile}`{DIM:#}"))?;
-        for path in reads(program, &before.workspace) {
+        output.data(&format!("{INDENT}{DIM}sandbox profile `{profile}`{DIM:#}"))?;
+        for path in reads(program, &existing.workspace) {
             output.data(&format!("{INDENT}{DIM}may read {}{DIM:#}", visible(&path.display().to_string())))?;
         }
     }
-    if let Some(warning) = seen_by_all(&record.transport) {
+    if let Some(warning) = process_list_warning(&record.transport) {
         output.data(&format!("{INDENT}warning: {warning}"))?;
     }
-    if origin.is_of_others() && !record.is_enabled {
+    if origin.is_untrusted() && !record.is_enabled {
         let path = visible(&origin.path.display().to_string());
         output.data(&format!(
-            "{INDENT}off, as it comes with the folder (`{path}`): look at it, then `toolroom mcp enable {name}`"
+            "{INDENT}disabled, because it comes with the folder (`{path}`): check it, then `toolroom mcp enable {name}`"
         ))?;
     }
-    for SecretPlan { name, value, from } in &planned.secrets {
+    for PlannedSecret { name, value, from } in &planned.secrets {
         let (name, from) = (visible(name), visible(from));
-        match value.is_some() || before.is_kept(&name) {
+        match value.is_some() || existing.has_secret(&name) {
             true => output.data(&format!("{INDENT}{DIM}secret {name} from {from}{DIM:#}"))?,
             false => output
                 .data(&format!("{INDENT}secret {name} ({from}) is missing: `toolroom secrets set {name}`"))?,
@@ -75,12 +75,12 @@ fn show_one(planned: &Planned, before: &Before, output: Output) -> anyhow::Resul
     Ok(())
 }
 
-fn show_rules(rules: &[Rule], output: Output) {
+fn show_rules(rules: &[EquivalentRule], output: Output) {
     if rules.is_empty() {
         return;
     }
-    output.hint("these rules would do here what was said there; put those you want into your configuration:");
-    for (index, Rule { effect, tool }) in rules.iter().enumerate() {
+    output.hint("equivalent rules for Toolroom; copy those you want to your configuration:");
+    for (index, EquivalentRule { effect, tool }) in rules.iter().enumerate() {
         let (number, tool) = (index + 1, visible(tool));
         output.talk(format_args!(
             "\n[[rule]]\nid = \"imported-{number}\"\neffect = \"{effect}\"\ntool = \"{tool}\""
@@ -88,15 +88,15 @@ fn show_rules(rules: &[Rule], output: Output) {
     }
     if rules.iter().any(|rule| rule.effect == "allow") {
         output.hint(
-            "a tool of another server is asked about in spite of an allow rule until you have said what it can do: \
-             `toolroom mcp declare`",
+            "a foreign tool asks for approval despite an allow rule until its capabilities are declared: `toolroom mcp \
+             declare`",
         );
     }
 }
 
-/// What `--json` prints of a server.
+/// A server in the JSON output.
 #[derive(Serialize)]
-struct Listed<'a> {
+struct PlannedServerDocument<'a> {
     name: &'a str,
     state: Fate,
     source: &'static str,
@@ -110,13 +110,13 @@ struct Listed<'a> {
     secrets: Vec<Value>,
 }
 
-impl<'a> Listed<'a> {
-    fn of(planned: &'a Planned, before: &Before) -> Self {
-        let Planned { origin, record, .. } = planned;
-        let known = |secret: &SecretPlan| secret.value.is_some() || before.is_kept(&secret.name);
-        let secret = |secret: &SecretPlan| json!({"name": secret.name, "from": secret.from, "is_known": known(secret)});
+impl<'a> PlannedServerDocument<'a> {
+    fn new(planned: &'a PlannedServer, existing: &ExistingState) -> Self {
+        let PlannedServer { origin, record, .. } = planned;
+        let known = |secret: &PlannedSecret| secret.value.is_some() || existing.has_secret(&secret.name);
+        let secret = |secret: &PlannedSecret| json!({"name": secret.name, "from": secret.from, "is_known": known(secret)});
         let reads = match &record.transport {
-            Transport::Stdio(program) => reads(program, &before.workspace),
+            Transport::Stdio(program) => reads(program, &existing.workspace),
             Transport::Http(_) | Transport::Sse(_) => Vec::new(),
         };
         Self {
@@ -134,14 +134,15 @@ impl<'a> Listed<'a> {
     }
 }
 
-pub(super) fn document(found: &Found, before: &Before, is_done: bool) -> Value {
-    let listed: Vec<Listed<'_>> = found.planned.iter().map(|planned| Listed::of(planned, before)).collect();
-    let skipped: Vec<Value> = found
+pub(super) fn document(plan: &ImportPlan, existing: &ExistingState, is_done: bool) -> Value {
+    let servers: Vec<PlannedServerDocument<'_>> =
+        plan.servers.iter().map(|planned| PlannedServerDocument::new(planned, existing)).collect();
+    let skipped: Vec<Value> = plan
         .skipped
         .iter()
         .map(|(source, name, why)| json!({"source": source.name(), "name": name, "why": why}))
         .collect();
-    let left: Vec<Value> =
-        found.left.iter().map(|(source, what)| json!({"source": source.name(), "what": what})).collect();
-    json!({"servers": listed, "skipped": skipped, "left": left, "rules": found.rules, "done": is_done})
+    let ignored: Vec<Value> =
+        plan.ignored.iter().map(|(source, what)| json!({"source": source.name(), "what": what})).collect();
+    json!({"servers": servers, "skipped": skipped, "left": ignored, "rules": plan.rules, "done": is_done})
 }

@@ -1,68 +1,68 @@
-//! Values of imported entries: what stays as it is, and what is sealed, with the place it comes from.
+//! Values of imported entries: harmless ones stay, all others become secrets.
 
 use toolroom::foreign::EntryValue;
 use toolroom_host::environment::variable;
-use toolroom_tools::mcp::import::{Given, Piece};
+use toolroom_tools::mcp::import::{ImportedValue, TemplatePart};
 
 use crate::gateway::{
-    StoredSecrets, is_plain, is_unnamed_secret, secret_argument, secrets_of, with_query_values,
+    StoredSecrets, is_plain, is_unnamed_secret, secret_argument, secret_prefix, with_query_values,
 };
 
-/// The longest part of a secret's name that comes from a file.
+/// The longest key in the name of a secret.
 const MAX_KEY_CHARS: usize = 60;
 
-/// A secret that an entry names.
+/// A secret of an imported entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SecretPlan {
+pub(super) struct PlannedSecret {
     pub(super) name: String,
-    /// Nothing, if somebody has to set it by hand.
+    /// `None` if the user has to set it.
     pub(super) value: Option<String>,
-    /// Where its value comes from, in words.
+    /// Where its value comes from, for display.
     pub(super) from: String,
 }
 
-/// Seals the values of one entry.
-pub(super) struct Sealing<'a> {
+/// Replaces the secrets of one entry by references.
+pub(super) struct SecretExtractor<'a> {
     server: &'a str,
-    /// The person's own secrets, whose names are kept instead of their values. Neither they nor the person's variables are
-    /// taken for a file that came with another one's folder: it would get each later value, too.
+    /// The user's stored secrets, which are referred to by name. `None` for an untrusted file, which must get neither them
+    /// nor the user's environment variables.
     stored: Option<&'a StoredSecrets>,
-    pub(super) secrets: Vec<SecretPlan>,
+    pub(super) secrets: Vec<PlannedSecret>,
 }
 
-impl<'a> Sealing<'a> {
+impl<'a> SecretExtractor<'a> {
     pub(super) fn new(server: &'a str, stored: Option<&'a StoredSecrets>) -> Self {
         Self { server, stored, secrets: Vec::new() }
     }
 
-    fn named(&self, text: &str) -> Option<EntryValue> {
+    fn stored_value(&self, text: &str) -> Option<EntryValue> {
         self.stored?.value(text)
     }
 
-    /// A value, sealed unless everybody may see it.
-    pub(super) fn value(&mut self, key: &str, given: &Given) -> EntryValue {
-        if let Given::Text(text) = given
-            && let Some(named) = self.named(text)
+    /// The value, or a reference to a secret if it may be one.
+    pub(super) fn value(&mut self, key: &str, value: &ImportedValue) -> EntryValue {
+        if let ImportedValue::Text(text) = value
+            && let Some(stored) = self.stored_value(text)
         {
-            return named;
+            return stored;
         }
-        let pieces = match given {
-            Given::Text(text) if is_plain(key, text) => return EntryValue::Plain(text.clone()),
-            Given::Text(text) => {
+        let parts = match value {
+            ImportedValue::Text(text) if is_plain(key, text) => return EntryValue::Plain(text.clone()),
+            ImportedValue::Text(text) => {
                 let secret = self.secret(key, Some(text.clone()), "the file".to_owned());
                 return EntryValue::Secret(secret);
             }
-            Given::Pieces(pieces) => pieces.as_slice(),
+            ImportedValue::Template(parts) => parts.as_slice(),
         };
-        let asked = |id: &str| format!("what is asked for there as `{id}`");
-        match pieces {
-            [Piece::Asked(id)] => EntryValue::Secret(self.secret(id, None, asked(id))),
-            [Piece::Text(before), Piece::Asked(id)] => self.around(before, id, "", asked(id)),
-            [Piece::Asked(id), Piece::Text(after)] => self.around("", id, after, asked(id)),
-            [Piece::Text(before), Piece::Asked(id), Piece::Text(after)] => {
-                self.around(before, id, after, asked(id))
+        let from = |id: &str| format!("the input `{id}`");
+        match parts {
+            [TemplatePart::Input(id)] => EntryValue::Secret(self.secret(id, None, from(id))),
+            [TemplatePart::Text(before), TemplatePart::Input(id)] => self.around(before, id, "", from(id)),
+            [TemplatePart::Input(id), TemplatePart::Text(after)] => self.around("", id, after, from(id)),
+            [TemplatePart::Text(before), TemplatePart::Input(id), TemplatePart::Text(after)] => {
+                self.around(before, id, after, from(id))
             }
-            pieces => self.made(key, pieces),
+            parts => self.filled_in(key, parts),
         }
     }
 
@@ -71,38 +71,39 @@ impl<'a> Sealing<'a> {
         EntryValue::Around { before: before.to_owned(), secret, after: after.to_owned() }
     }
 
-    /// A value that is made of several.
-    fn made(&mut self, key: &str, pieces: &[Piece]) -> EntryValue {
+    /// Fills in a template with several parts.
+    fn filled_in(&mut self, key: &str, parts: &[TemplatePart]) -> EntryValue {
         let own = |name: &str| variable(name).filter(|_| self.stored.is_some());
-        let value = |piece: &Piece| match piece {
-            Piece::Text(text) => Some(text.clone()),
-            Piece::Asked(_) => None,
-            Piece::Variable(name, otherwise) => own(name).or_else(|| otherwise.clone()),
+        let value = |part: &TemplatePart| match part {
+            TemplatePart::Text(text) => Some(text.clone()),
+            TemplatePart::Input(_) => None,
+            TemplatePart::Variable(name, default) => own(name).or_else(|| default.clone()),
         };
-        let whole: Option<String> = pieces.iter().map(value).collect();
-        if let Some(named) = whole.as_ref().and_then(|whole| self.named(whole)) {
-            return named;
+        let whole: Option<String> = parts.iter().map(value).collect();
+        if let Some(stored) = whole.as_ref().and_then(|whole| self.stored_value(whole)) {
+            return stored;
         }
-        let is_open = |piece: &Piece| match piece {
-            Piece::Variable(name, _) => value(piece).is_some_and(|value| is_plain(name, &value)),
-            Piece::Text(_) | Piece::Asked(_) => true,
+        let is_harmless = |part: &TemplatePart| match part {
+            TemplatePart::Variable(name, _) => value(part).is_some_and(|value| is_plain(name, &value)),
+            TemplatePart::Text(_) | TemplatePart::Input(_) => true,
         };
-        if let Some(whole) = whole.as_ref().filter(|whole| is_plain(key, whole) && pieces.iter().all(is_open))
+        if let Some(whole) =
+            whole.as_ref().filter(|whole| is_plain(key, whole) && parts.iter().all(is_harmless))
         {
             return EntryValue::Plain(whole.clone());
         }
-        let from: Vec<String> = pieces
+        let from: Vec<String> = parts
             .iter()
-            .filter_map(|piece| match piece {
-                Piece::Text(_) => None,
-                Piece::Asked(id) => Some(format!("what is asked for there as `{id}`")),
-                Piece::Variable(name, _) => Some(format!("your variable {name}")),
+            .filter_map(|part| match part {
+                TemplatePart::Text(_) => None,
+                TemplatePart::Input(id) => Some(format!("the input `{id}`")),
+                TemplatePart::Variable(name, _) => Some(format!("your environment variable {name}")),
             })
             .collect();
         EntryValue::Secret(self.secret(key, whole, from.join(" and ")))
     }
 
-    /// Arguments, with what looks like a secret sealed.
+    /// Arguments with references in place of secrets.
     pub(super) fn arguments(&mut self, arguments: &[String]) -> Vec<String> {
         let named = |word: &String| self.stored.map_or_else(|| word.clone(), |stored| stored.argument(word));
         let mut arguments: Vec<String> = arguments.iter().map(named).collect();
@@ -114,14 +115,14 @@ impl<'a> Sealing<'a> {
             };
             let key = format!("argument-{}", index + 1);
             let secret = self.secret(&key, Some(value.to_owned()), "the file".to_owned());
-            if let Some(place) = arguments.get_mut(index) {
-                *place = format!("{before}secret:{secret}");
+            if let Some(argument) = arguments.get_mut(index) {
+                *argument = format!("{before}secret:{secret}");
             }
         }
         arguments
     }
 
-    /// An address, with what looks like a secret in its query sealed.
+    /// A URL with references in place of secrets in its query.
     pub(super) fn address(&mut self, address: &str) -> String {
         let address = self.stored.map_or_else(|| address.to_owned(), |stored| stored.address(address));
         with_query_values(&address, |name, value| {
@@ -130,11 +131,11 @@ impl<'a> Sealing<'a> {
         })
     }
 
-    /// The name of a secret of this server. Two different ones never share a name, and none has that of a token.
+    /// Adds a secret of this server and returns its name. Different secrets get different names, and none that of a token.
     fn secret(&mut self, key: &str, value: Option<String>, from: String) -> String {
         let fine = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
         let key: String = key.chars().map(fine).take(MAX_KEY_CHARS).collect();
-        let mut name = format!("{}{key}", secrets_of(self.server));
+        let mut name = format!("{}{key}", secret_prefix(self.server));
         let base = name.clone();
         let mut count = 1;
         while let Some(other) = self.secrets.iter().find(|other| other.name == name) {
@@ -144,7 +145,7 @@ impl<'a> Sealing<'a> {
             count += 1;
             name = format!("{base}-{count}");
         }
-        self.secrets.push(SecretPlan { name: name.clone(), value, from });
+        self.secrets.push(PlannedSecret { name: name.clone(), value, from });
         name
     }
 }
@@ -155,13 +156,14 @@ mod tests {
 
     #[test]
     fn no_two_secrets_of_an_entry_share_a_name_and_none_is_a_token() {
-        let mut sealing = Sealing::new("x", None);
-        let text = |text: &str| Given::Text(text.to_owned());
+        let mut extractor = SecretExtractor::new("x", None);
+        let text = |text: &str| ImportedValue::Text(text.to_owned());
+        let input = |id: &str| ImportedValue::Template(vec![TemplatePart::Input(id.to_owned())]);
         let names = [
-            sealing.value("A.TOKEN", &text("one-value")),
-            sealing.value("A:TOKEN", &text("two-value")),
-            sealing.value("TOKEN_B", &Given::Pieces(vec![Piece::Asked("A_TOKEN".to_owned())])),
-            sealing.value("oauth.grant", &Given::Pieces(vec![Piece::Asked("oauth.grant".to_owned())])),
+            extractor.value("A.TOKEN", &text("one-value")),
+            extractor.value("A:TOKEN", &text("two-value")),
+            extractor.value("TOKEN_B", &input("A_TOKEN")),
+            extractor.value("oauth.grant", &input("oauth.grant")),
         ];
         let secret = |name: &str| EntryValue::Secret(name.to_owned());
         let expected =
@@ -170,10 +172,10 @@ mod tests {
     }
 
     #[test]
-    fn text_around_what_is_asked_for_stays_and_arguments_and_queries_are_sealed() {
-        let mut sealing = Sealing::new("x", None);
-        let pieces = vec![Piece::Text("Bearer ".to_owned()), Piece::Asked("key".to_owned())];
-        let value = sealing.value("Authorization", &Given::Pieces(pieces));
+    fn text_around_an_input_stays_and_secrets_in_arguments_and_queries_are_replaced() {
+        let mut extractor = SecretExtractor::new("x", None);
+        let parts = vec![TemplatePart::Text("Bearer ".to_owned()), TemplatePart::Input("key".to_owned())];
+        let value = extractor.value("Authorization", &ImportedValue::Template(parts));
         let around = EntryValue::Around {
             before: "Bearer ".to_owned(),
             secret: "mcp.x.key".to_owned(),
@@ -182,10 +184,10 @@ mod tests {
         assert_eq!(value, around);
         let words = ["--api-key".to_owned(), "s3cr3t".to_owned(), "--token=t0ken-value".to_owned()];
         let expected = ["--api-key", "secret:mcp.x.argument-2", "--token=secret:mcp.x.argument-3"];
-        assert_eq!(sealing.arguments(&words), expected);
-        let address = sealing.address("https://x.example/mcp?api_key=s3cr3t&region=eu");
+        assert_eq!(extractor.arguments(&words), expected);
+        let address = extractor.address("https://x.example/mcp?api_key=s3cr3t&region=eu");
         assert_eq!(address, "https://x.example/mcp?api_key=secret:mcp.x.api_key&region=eu");
-        let values: Vec<_> = sealing.secrets.iter().map(|secret| secret.value.as_deref()).collect();
+        let values: Vec<_> = extractor.secrets.iter().map(|secret| secret.value.as_deref()).collect();
         assert_eq!(values, [None, Some("s3cr3t"), Some("t0ken-value"), Some("s3cr3t")]);
     }
 }

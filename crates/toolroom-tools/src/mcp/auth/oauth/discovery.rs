@@ -1,30 +1,29 @@
-//! Who gives out the tokens of a server, and where.
+//! Discovery of a server's protected resource metadata and of its authorization server.
 
 use serde::Deserialize;
 use serde_json::Value;
 use toolroom_host::net::{EgressRule, Http, Request, Url};
 
-use super::exchange::answered;
-use super::{Site, refused};
+use super::{ServerAddress, fetch_bounded, unauthorized};
 use crate::mcp::auth::Challenge;
 use crate::mcp::protocol::error::McpError;
 use crate::mcp::protocol::message::shortened;
 
-/// A description may not be larger.
+/// The largest metadata document.
 const MAX_BYTES: u64 = 256 * 1024;
 
-/// A server, as it describes itself.
+/// Protected resource metadata (RFC 9728).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ProtectedResource {
-    /// What tokens are for.
+    /// The audience of tokens.
     pub(super) resource: String,
-    /// Who gives them out.
+    /// The authorization server.
     pub(super) issuer: String,
-    /// The rights it knows.
+    /// The scopes it supports.
     pub(super) scopes: Vec<String>,
 }
 
-/// Who gives out tokens.
+/// Authorization server metadata (RFC 8414).
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct AuthorizationServer {
     pub(super) issuer: String,
@@ -45,44 +44,49 @@ pub(super) struct AuthorizationServer {
 }
 
 impl ProtectedResource {
-    /// Where the server said it is described, or where descriptions are kept.
-    pub(super) async fn find(http: &dyn Http, site: &Site, challenge: &Challenge) -> Result<Self, McpError> {
-        let server = site.url.as_str();
-        let url = Url::parse(server).map_err(|_| refused("its address is none"))?;
+    /// Fetches the metadata from the URL in the challenge, or else from the well-known locations.
+    pub(super) async fn discover(
+        http: &dyn Http,
+        address: &ServerAddress,
+        challenge: &Challenge,
+    ) -> Result<Self, McpError> {
+        let server = address.url.as_str();
+        let url = Url::parse(server).map_err(|_| unauthorized("the server's URL is invalid"))?;
         let origin = url.origin().ascii_serialization();
         let path = url.path().trim_end_matches('/');
-        let places = match &challenge.resource_metadata {
-            Some(place) => vec![place.clone()],
+        let locations = match &challenge.resource_metadata {
+            Some(location) => vec![location.clone()],
             None => vec![
                 format!("{origin}/.well-known/oauth-protected-resource{path}"),
                 format!("{origin}/.well-known/oauth-protected-resource"),
             ],
         };
-        for place in places {
-            let Some(document) = document(http, site, &place).await? else { continue };
-            return Self::read(&url, &document);
+        for location in locations {
+            let Some(document) = fetch_document(http, address, &location).await? else { continue };
+            return Self::parse(&url, &document);
         }
-        // Before there were descriptions, a server gave out its tokens itself.
+        // Older servers have no metadata and are their own authorization server.
         Ok(Self { resource: server.to_owned(), issuer: origin, scopes: Vec::new() })
     }
 
-    fn read(server: &Url, document: &Value) -> Result<Self, McpError> {
+    fn parse(server: &Url, document: &Value) -> Result<Self, McpError> {
         let resource = document.get("resource").and_then(Value::as_str).unwrap_or_default();
         if !covers(resource, server) {
             let resource = shortened(resource, 100);
-            return Err(refused(format!("it is described as `{resource}`, which is another server")));
+            return Err(unauthorized(format!("its resource metadata is for another server, `{resource}`")));
         }
         let texts = |name: &str| -> Vec<String> {
             let list = document.get(name).and_then(Value::as_array).into_iter().flatten();
             list.filter_map(Value::as_str).map(str::to_owned).collect()
         };
         let issuer = texts("authorization_servers").into_iter().next();
-        let issuer = issuer.ok_or_else(|| refused("it does not say who gives out its tokens"))?;
+        let issuer =
+            issuer.ok_or_else(|| unauthorized("its resource metadata names no authorization server"))?;
         Ok(Self { resource: resource.to_owned(), issuer, scopes: texts("scopes_supported") })
     }
 }
 
-/// Whether a description is one of this server: of its origin, and of its path or one above.
+/// Whether metadata for `resource` applies to this server: same origin, and the same path or a parent.
 fn covers(resource: &str, server: &Url) -> bool {
     let Ok(resource) = Url::parse(resource) else { return false };
     let (above, path) = (resource.path().trim_end_matches('/'), server.path());
@@ -91,56 +95,63 @@ fn covers(resource: &str, server: &Url) -> bool {
 }
 
 impl AuthorizationServer {
-    /// What an issuer says about itself. What others say about it does not count.
-    pub(super) async fn find(http: &dyn Http, site: &Site, issuer: &str) -> Result<Self, McpError> {
-        let url = Url::parse(issuer).map_err(|_| refused("who gives out its tokens has no address"))?;
+    /// Fetches the metadata that an issuer publishes about itself.
+    pub(super) async fn discover(
+        http: &dyn Http,
+        address: &ServerAddress,
+        issuer: &str,
+    ) -> Result<Self, McpError> {
+        let url =
+            Url::parse(issuer).map_err(|_| unauthorized("the URL of its authorization server is invalid"))?;
         let origin = url.origin().ascii_serialization();
         let path = url.path().trim_end_matches('/');
-        let mut places = vec![
+        let mut locations = vec![
             format!("{origin}/.well-known/oauth-authorization-server{path}"),
             format!("{origin}/.well-known/openid-configuration{path}"),
         ];
         if !path.is_empty() {
-            places.push(format!("{origin}{path}/.well-known/openid-configuration"));
+            locations.push(format!("{origin}{path}/.well-known/openid-configuration"));
         }
-        for place in places {
-            let Some(found) = document(http, site, &place).await? else { continue };
-            let found: Self = serde_json::from_value(found).map_err(|error| {
-                refused(format!("`{origin}` does not say where tokens are given out: {error}"))
+        for location in locations {
+            let Some(document) = fetch_document(http, address, &location).await? else { continue };
+            let metadata: Self = serde_json::from_value(document).map_err(|error| {
+                unauthorized(format!(
+                    "the metadata of the authorization server `{origin}` is invalid: {error}"
+                ))
             })?;
-            return found.checked(site, issuer);
+            return metadata.validated(address, issuer);
         }
-        Err(refused(format!("`{origin}` does not say where tokens are given out")))
+        Err(unauthorized(format!("the authorization server `{origin}` publishes no metadata")))
     }
 
-    fn checked(self, site: &Site, issuer: &str) -> Result<Self, McpError> {
+    fn validated(self, address: &ServerAddress, issuer: &str) -> Result<Self, McpError> {
         if self.issuer != issuer {
-            return Err(refused("what is said about who gives out its tokens is said by somebody else"));
+            return Err(unauthorized("the metadata of its authorization server names another issuer"));
         }
         let endpoints = [&self.authorization_endpoint, &self.token_endpoint];
         for endpoint in endpoints.into_iter().chain(&self.registration_endpoint) {
-            site.check(endpoint)?;
+            address.check(endpoint)?;
         }
-        // Whoever does not say that they know it does not look at it, and a code that is stolen is worth a token there.
+        // A server that does not announce PKCE ignores it, and a stolen code could then be exchanged for a token.
         if !self.code_challenge_methods_supported.iter().any(|method| method == "S256") {
-            return Err(refused("tokens are given out there without PKCE, which is not safe"));
+            return Err(unauthorized("its authorization server does not support PKCE, which is required"));
         }
         Ok(self)
     }
 }
 
-impl Site {
-    /// Whether credentials may be sent there: nobody listens on the way. Without encryption that is so within a machine or
-    /// a network alone, and the client gets there only where a person has opened it.
+impl ServerAddress {
+    /// Whether credentials may be sent to `endpoint`: over HTTPS, or over HTTP within this machine or an internal network that
+    /// the user has opened.
     fn check(&self, endpoint: &str) -> Result<(), McpError> {
-        let url =
-            Url::parse(endpoint).map_err(|_| refused("an address of those who give out tokens is none"))?;
+        let url = Url::parse(endpoint)
+            .map_err(|_| unauthorized("an endpoint of the authorization server is no valid URL"))?;
         let is_inside =
             || EgressRule::for_internal_host(&url).is_some() || (self.is_internal && self.has_host_of(&url));
         match url.scheme() {
             "https" => Ok(()),
             "http" if is_inside() => Ok(()),
-            _ => Err(refused("tokens are given out over a way that others can listen to")),
+            _ => Err(unauthorized("the authorization server would be contacted without encryption")),
         }
     }
 
@@ -149,12 +160,16 @@ impl Site {
     }
 }
 
-/// A description, if there is one.
-async fn document(http: &dyn Http, site: &Site, place: &str) -> Result<Option<Value>, McpError> {
-    // Whoever could write it on the way would be given everything.
-    site.check(place)?;
-    let request = Request::get(place).header("accept", "application/json")?;
-    let (status, bytes) = answered(http, request, MAX_BYTES).await?;
+/// Fetches a metadata document. `None` if there is none.
+async fn fetch_document(
+    http: &dyn Http,
+    address: &ServerAddress,
+    location: &str,
+) -> Result<Option<Value>, McpError> {
+    // An attacker who could change the document would receive the credentials.
+    address.check(location)?;
+    let request = Request::get(location).header("accept", "application/json")?;
+    let (status, bytes) = fetch_bounded(http, request, MAX_BYTES).await?;
     if !status.is_success() {
         return Ok(None);
     }
@@ -166,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_description_is_of_this_server_or_of_none() {
+    fn metadata_covers_this_server_or_none() {
         let server = Url::parse("https://x.example/mcp/one").unwrap();
         for good in
             ["https://x.example/mcp/one", "https://x.example/mcp", "https://x.example", "https://x.example/"]
@@ -186,17 +201,17 @@ mod tests {
     }
 
     #[test]
-    fn credentials_go_nowhere_where_others_listen() {
-        let site = Site { url: "http://box.example/mcp".to_owned(), is_internal: false };
+    fn credentials_are_sent_over_private_connections_only() {
+        let address = ServerAddress { url: "http://box.example/mcp".to_owned(), is_internal: false };
         for good in [
             "https://x.example/token",
             "http://localhost:3000/token",
             "http://127.0.0.1/token",
             "http://nas.lan:8/token",
         ] {
-            site.check(good).unwrap();
+            address.check(good).unwrap();
         }
-        let opened = Site { is_internal: true, ..site.clone() };
+        let opened = ServerAddress { is_internal: true, ..address.clone() };
         assert!(opened.check("http://box.example:81/").is_ok() && opened.check("http://x.example/").is_err());
         for bad in [
             "http://x.example/token",
@@ -207,7 +222,7 @@ mod tests {
             "$(id)",
             "",
         ] {
-            assert!(site.check(bad).is_err(), "{bad}");
+            assert!(address.check(bad).is_err(), "{bad}");
         }
     }
 }

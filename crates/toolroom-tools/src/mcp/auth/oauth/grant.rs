@@ -1,4 +1,4 @@
-//! Asking for a token, and renewing it.
+//! Authorization requests and tokens.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -8,40 +8,40 @@ use sha2::{Digest, Sha256};
 use toolroom_host::net::{self, Http, Url};
 
 use super::discovery::AuthorizationServer;
-use super::exchange::answered;
-use super::refused;
-use super::registration::Registered;
+
+use super::registration::ClientRegistration;
+use super::{fetch_bounded, unauthorized};
 use crate::mcp::protocol::error::McpError;
 use crate::mcp::protocol::message::shortened;
 
-/// An answer may not be larger.
+/// The largest token response.
 const MAX_BYTES: u64 = 256 * 1024;
 
-/// Bytes of chance in what nobody may guess.
-const CHANCE: usize = 32;
+/// Entropy of `state` and of the PKCE verifier.
+const RANDOM_BYTES: usize = 32;
 
-/// What was granted by one issuer for one server.
+/// Tokens that one issuer granted for one server.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
-    /// The address of the server it is for, as its entry has it: it is shown nowhere else.
+    /// The server's URL, as configured. The token is sent to no other server.
     pub server: String,
-    /// Who granted it.
+    /// The authorization server.
     pub issuer: String,
-    /// Where it is renewed.
+    /// Endpoint for refreshing.
     pub token_endpoint: String,
-    /// Who we are there.
-    pub client: Registered,
-    /// What is shown to the server.
+    /// Our registration at the issuer.
+    pub client: ClientRegistration,
+    /// Sent to the server.
     pub access_token: String,
-    /// What it is renewed with.
+    /// Exchanged for a new access token.
     pub refresh_token: Option<String>,
-    /// The rights it has.
+    /// The granted scopes.
     pub scope: Option<String>,
 }
 
-/// A request for a yes.
-pub(super) struct Request {
-    /// Where a person says it.
+/// An authorization request that waits for the user.
+pub(super) struct AuthorizationRequest {
+    /// The page where the user consents.
     pub(super) url: String,
     redirect: String,
     resource: String,
@@ -51,7 +51,7 @@ pub(super) struct Request {
 }
 
 impl Grant {
-    /// The parts of it that open something.
+    /// All secret parts, for redaction.
     pub fn secrets(&self) -> impl Iterator<Item = &String> {
         [Some(&self.access_token), self.refresh_token.as_ref(), self.client.secret.as_ref()]
             .into_iter()
@@ -59,17 +59,17 @@ impl Grant {
     }
 }
 
-impl Request {
+impl AuthorizationRequest {
     pub(super) fn new(
         server: &AuthorizationServer,
-        client: &Registered,
+        client: &ClientRegistration,
         resource: &str,
         redirect: &str,
         scope: Option<&str>,
     ) -> Result<Self, McpError> {
-        let (state, verifier) = (chance()?, chance()?);
+        let (state, verifier) = (random_token()?, random_token()?);
         let mut url = Url::parse(&server.authorization_endpoint)
-            .map_err(|_| refused("where a person says yes is no address"))?;
+            .map_err(|_| unauthorized("the authorization endpoint is no valid URL"))?;
         url.query_pairs_mut()
             .append_pair("response_type", "code")
             .append_pair("client_id", &client.id)
@@ -89,44 +89,44 @@ impl Request {
         })
     }
 
-    /// The code somebody came back with, if it is the answer to this request, from whom it was asked.
-    pub(super) fn code(&self, server: &AuthorizationServer, answer: &str) -> Result<String, McpError> {
-        let answer = Url::parse(answer).map_err(|_| refused("the way back is no address"))?;
+    /// The code in the redirect, after `state` and `iss` were checked (RFC 9207).
+    pub(super) fn code(&self, server: &AuthorizationServer, redirected: &str) -> Result<String, McpError> {
+        let redirected = Url::parse(redirected).map_err(|_| unauthorized("the redirect is no valid URL"))?;
         let get = |wanted: &str| {
-            let found = answer.query_pairs().find(|(name, _)| name == wanted);
+            let found = redirected.query_pairs().find(|(name, _)| name == wanted);
             found.map(|(_, value)| value.into_owned())
         };
         if get("state").as_deref() != Some(self.state.as_str()) {
-            return Err(refused("the answer is not that to our question"));
+            return Err(unauthorized("the `state` of the redirect does not match"));
         }
         match get("iss") {
-            // Letter by letter: whoever is almost the right one is somebody else.
+            // Compared byte by byte, as RFC 9207 demands.
             Some(issuer) if issuer != server.issuer => {
-                return Err(refused("the answer comes from somebody else than was asked"));
+                return Err(unauthorized("the redirect comes from another issuer"));
             }
             None if server.authorization_response_iss_parameter_supported => {
-                return Err(refused("the answer does not say from whom it comes, which it should"));
+                return Err(unauthorized("the redirect lacks the required `iss` parameter"));
             }
             Some(_) | None => {}
         }
         if let Some(error) = get("error") {
             let why = get("error_description").unwrap_or_default();
-            return Err(refused(format!(
-                "it was refused: {} {}",
+            return Err(unauthorized(format!(
+                "authorization was denied: {} {}",
                 shortened(&error, 60),
                 shortened(&why, 200)
             )));
         }
-        get("code").ok_or_else(|| refused("the answer holds no code"))
+        get("code").ok_or_else(|| unauthorized("the redirect contains no code"))
     }
 }
 
-/// What a code is worth.
-pub(super) async fn exchanged(
+/// Exchanges an authorization code for tokens.
+pub(super) async fn exchange_code(
     http: &dyn Http,
     server: &AuthorizationServer,
-    client: Registered,
-    request: &Request,
+    client: ClientRegistration,
+    request: &AuthorizationRequest,
     code: &str,
     url: &str,
 ) -> Result<Grant, McpError> {
@@ -137,8 +137,8 @@ pub(super) async fn exchanged(
         ("code_verifier", &request.verifier),
         ("resource", &request.resource),
     ];
-    let answer = token(http, &server.token_endpoint, &client, &fields).await?;
-    let answer = answer.map_err(|why| refused(format!("no token is given out: {why}")))?;
+    let answer = request_token(http, &server.token_endpoint, &client, &fields).await?;
+    let answer = answer.map_err(|why| unauthorized(format!("the token request failed: {why}")))?;
     Ok(Grant {
         server: url.to_owned(),
         issuer: server.issuer.clone(),
@@ -150,17 +150,16 @@ pub(super) async fn exchanged(
     })
 }
 
-/// A new token for an old one, if that can be had without a person.
-pub(super) async fn refreshed(
+/// Refreshes an access token. `None` if the user has to sign in again.
+pub(super) async fn refresh(
     http: &dyn Http,
     grant: &Grant,
     resource: &str,
 ) -> Result<Option<Grant>, McpError> {
-    let Some(refresh) = &grant.refresh_token else { return Ok(None) };
+    let Some(refresh_token) = &grant.refresh_token else { return Ok(None) };
     let fields =
-        [("grant_type", "refresh_token"), ("refresh_token", refresh.as_str()), ("resource", resource)];
-    let Ok(answer) = token(http, &grant.token_endpoint, &grant.client, &fields).await? else {
-        // It does not hold any more: a person has to say yes again.
+        [("grant_type", "refresh_token"), ("refresh_token", refresh_token.as_str()), ("resource", resource)];
+    let Ok(answer) = request_token(http, &grant.token_endpoint, &grant.client, &fields).await? else {
         return Ok(None);
     };
     Ok(Some(Grant {
@@ -172,19 +171,19 @@ pub(super) async fn refreshed(
 }
 
 #[derive(Deserialize)]
-struct Token {
+struct TokenResponse {
     access_token: String,
     refresh_token: Option<String>,
     scope: Option<String>,
 }
 
-/// Asks for a token; a refusal is in words, without anything that was sent.
-async fn token(
+/// Sends a token request. The inner error is the reason of a rejection; it contains nothing that was sent.
+async fn request_token(
     http: &dyn Http,
     endpoint: &str,
-    client: &Registered,
+    client: &ClientRegistration,
     fields: &[(&str, &str)],
-) -> Result<Result<Token, String>, McpError> {
+) -> Result<Result<TokenResponse, String>, McpError> {
     let mut fields: Vec<(&str, &str)> = fields.to_vec();
     let secret = client.secret.as_deref().unwrap_or_default();
     let is_basic = client.method == "client_secret_basic";
@@ -199,23 +198,23 @@ async fn token(
         .header("content-type", "application/x-www-form-urlencoded")?
         .header("accept", "application/json")?;
     if is_basic {
-        let shown = STANDARD.encode(format!("{}:{}", escaped(&client.id), escaped(secret)));
-        request = request.secret_header("authorization", &format!("Basic {shown}"))?;
+        let credentials = STANDARD.encode(format!("{}:{}", escaped(&client.id), escaped(secret)));
+        request = request.secret_header("authorization", &format!("Basic {credentials}"))?;
     }
-    let (status, bytes) = answered(http, request, MAX_BYTES).await?;
+    let (status, bytes) = fetch_bounded(http, request, MAX_BYTES).await?;
     if status.is_success()
-        && let Ok(token) = serde_json::from_slice::<Token>(&bytes)
+        && let Ok(token) = serde_json::from_slice::<TokenResponse>(&bytes)
     {
         return Ok(Ok(token));
     }
     let answer: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    let error = answer.get("error").and_then(Value::as_str).unwrap_or("no reason is given");
+    let error = answer.get("error").and_then(Value::as_str).unwrap_or("no reason given");
     Ok(Err(format!("{} (status {})", shortened(error, 60), status.as_u16())))
 }
 
-/// Fields as a form is sent.
+/// Encodes fields as `application/x-www-form-urlencoded`.
 fn form(fields: &[(&str, &str)]) -> String {
-    // The query of an address is written the same way.
+    // The query of a URL has the same encoding.
     let Ok(mut url) = Url::parse("http://form/") else { return String::new() };
     url.query_pairs_mut().extend_pairs(fields);
     url.query().unwrap_or_default().to_owned()
@@ -225,9 +224,9 @@ fn escaped(text: &str) -> String {
     form(&[("", text)]).trim_start_matches('=').to_owned()
 }
 
-/// A word that nobody can guess.
-fn chance() -> Result<String, McpError> {
-    let mut bytes = [0; CHANCE];
-    getrandom::fill(&mut bytes).map_err(|error| refused(format!("there is no chance to be had: {error}")))?;
+/// An unguessable token.
+fn random_token() -> Result<String, McpError> {
+    let mut bytes = [0; RANDOM_BYTES];
+    getrandom::fill(&mut bytes).map_err(|error| unauthorized(format!("cannot get random bytes: {error}")))?;
     Ok(URL_SAFE_NO_PAD.encode(bytes))
 }

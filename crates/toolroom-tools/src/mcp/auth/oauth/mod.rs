@@ -1,211 +1,215 @@
-//! Signing in at a server: OAuth with PKCE, found by discovery.
+//! OAuth with PKCE: discovery, registration, authorization, token refresh.
 //!
-//! A server that lets nobody in says where it is described; that says who gives out its tokens, and that one says where.
-//! Every address is asked over the guarded client, what is said about an issuer has to come from that issuer, a token
-//! is for one server and never shown to another, and credentials belong to the issuer that gave them.
+//! All requests use the guarded client. Metadata of an issuer must come from that issuer. A token is sent only to the
+//! server it was granted for, and client credentials only to the issuer they belong to.
 
 mod discovery;
-mod exchange;
 mod grant;
 mod registration;
 
 use std::any::Any;
 use std::sync::{Arc, Mutex as Lock, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Mutex;
+use tokio::time::timeout;
 use toolroom::BoxFuture;
 use toolroom::redact::Secret;
-use toolroom_host::net::Http;
+use toolroom_host::net::{self, Bytes, Http, StatusCode};
 
 use self::discovery::{AuthorizationServer, ProtectedResource};
 pub use self::grant::Grant;
-use self::grant::{Request, exchanged, refreshed};
-use self::registration::registered;
-pub use self::registration::{Known, Registered};
-use crate::mcp::auth::{Challenge, Door};
+use self::grant::{AuthorizationRequest, exchange_code, refresh};
+use self::registration::register;
+pub use self::registration::{ClientRegistration, OAuthClientConfig};
+use crate::mcp::auth::{Challenge, Credentials};
 use crate::mcp::protocol::error::McpError;
 
-/// Somebody who can say yes at the place where tokens are given out.
+/// Timeout of requests to authorization servers. It is shorter than that of tool calls.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Asks the user for consent.
 pub trait Consent: Send + Sync {
-    /// Where they come back to.
+    /// Where the browser is redirected to afterwards.
     fn redirect_uri(&self) -> String;
 
-    /// Sends them to an address, and gives the whole address they come back with.
+    /// Opens `url` for the user and returns the URL of the redirect.
     fn ask<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<String, McpError>>;
 }
 
-/// Keeps what was granted for one server. Several processes share it.
-pub trait Grants: Send + Sync {
-    /// What is kept now, whoever kept it.
-    fn kept(&self) -> BoxFuture<'_, Result<Option<Grant>, McpError>>;
+/// Stores the grant of one server. Processes share it.
+pub trait GrantStore: Send + Sync {
+    /// The stored grant.
+    fn load(&self) -> BoxFuture<'_, Result<Option<Grant>, McpError>>;
 
-    /// Keeps it, sealed, in the place of all that was kept before.
-    fn keep<'a>(&'a self, grant: &'a Grant) -> BoxFuture<'a, Result<(), McpError>>;
+    /// Stores a grant, sealed, and replaces the previous one.
+    fn save<'a>(&'a self, grant: &'a Grant) -> BoxFuture<'a, Result<(), McpError>>;
 
-    /// Waits until no other process renews, and keeps the others waiting for as long as what comes back lives: a token
-    /// that is used twice to renew another one is taken for stolen.
-    fn turn(&self) -> BoxFuture<'_, Result<Turn, McpError>>;
+    /// Locks out refreshes by other processes until the lock is dropped. An issuer that sees a refresh token twice takes
+    /// it for stolen.
+    fn lock_refresh(&self) -> BoxFuture<'_, Result<RefreshLock, McpError>>;
 }
 
-/// A turn at renewing, which ends with it.
-pub type Turn = Box<dyn Any + Send>;
+/// Held while a token is refreshed.
+pub type RefreshLock = Box<dyn Any + Send>;
 
-/// The server that lets us in.
+/// The server to sign in at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Site {
-    /// Its address, as its entry has it.
+pub struct ServerAddress {
+    /// Its URL, as configured.
     pub url: String,
-    /// Whether a person has said that its name may lead inside a network.
+    /// Whether the user allows its host name to resolve to internal addresses.
     pub is_internal: bool,
 }
 
 /// The credentials of one server.
-pub struct OAuthDoor {
+pub struct OAuthCredentials {
     http: Arc<dyn Http>,
-    site: Site,
-    known: Known,
+    address: ServerAddress,
+    client: OAuthClientConfig,
     consent: Option<Arc<dyn Consent>>,
-    grants: Arc<dyn Grants>,
+    store: Arc<dyn GrantStore>,
     grant: Lock<Option<Grant>>,
-    /// What the server said when it last let nobody in.
+    /// The last challenge that no grant has answered yet.
     challenge: Lock<Option<Challenge>>,
-    /// One asks at a time; others find what came of it.
-    asking: Mutex<()>,
+    /// Serializes refreshes and sign-ins of this process.
+    signing_in: Mutex<()>,
 }
 
-impl OAuthDoor {
-    /// Credentials for a server, with what was granted before. Without somebody who can say yes at any time, tokens are
-    /// only renewed until [`OAuthDoor::sign_in`].
+impl OAuthCredentials {
+    /// Loads the stored grant. Without `consent`, tokens are only refreshed until [`OAuthCredentials::sign_in`].
     pub async fn open(
         http: Arc<dyn Http>,
-        site: Site,
-        known: Known,
-        grants: Arc<dyn Grants>,
+        address: ServerAddress,
+        client: OAuthClientConfig,
+        store: Arc<dyn GrantStore>,
         consent: Option<Arc<dyn Consent>>,
     ) -> Result<Self, McpError> {
         let grant = Lock::default();
-        let door = Self {
+        let credentials = Self {
             http,
-            site,
-            known,
+            address,
+            client,
             consent,
-            grants,
+            store,
             grant,
             challenge: Lock::default(),
-            asking: Mutex::new(()),
+            signing_in: Mutex::new(()),
         };
-        let kept = door.kept().await?;
-        *held(&door.grant) = kept;
-        Ok(door)
+        let stored = credentials.stored_grant().await?;
+        *lock(&credentials.grant) = stored;
+        Ok(credentials)
     }
 
-    /// Lets somebody say yes to what the server last asked for, for as long as that takes; says whether it had asked.
+    /// Asks the user for consent to what the server last demanded. Returns whether it had demanded anything.
     ///
     /// # Errors
-    /// When they say no, or those who give out tokens are not to be trusted.
+    /// If the user declines, or the authorization server cannot be trusted.
     pub async fn sign_in(&self, consent: &dyn Consent) -> Result<bool, McpError> {
-        let _asking = self.asking.lock().await;
-        let Some(challenge) = held(&self.challenge).clone() else { return Ok(false) };
-        let resource = ProtectedResource::find(self.http.as_ref(), &self.site, &challenge).await?;
-        self.consented(consent, &challenge, &resource).await?;
-        // Whoever has said no can be asked again.
-        *held(&self.challenge) = None;
+        let _guard = self.signing_in.lock().await;
+        let Some(challenge) = lock(&self.challenge).clone() else { return Ok(false) };
+        let resource = ProtectedResource::discover(self.http.as_ref(), &self.address, &challenge).await?;
+        self.authorize(consent, &challenge, &resource).await?;
+        // Only now: after a refusal the user can be asked again.
+        *lock(&self.challenge) = None;
         Ok(true)
     }
 
-    fn granted(&self) -> Option<Grant> {
-        held(&self.grant).clone()
+    fn grant(&self) -> Option<Grant> {
+        lock(&self.grant).clone()
     }
 
-    /// What is kept for this very address: what was granted for another one is none of its business. Somebody who says
-    /// who we are there wants to come as that one, and not with what another one was granted.
-    async fn kept(&self) -> Result<Option<Grant>, McpError> {
-        let is_us = |grant: &Grant| self.known.client.as_ref().is_none_or(|(id, _)| *id == grant.client.id);
-        let kept = self.grants.kept().await?;
-        Ok(kept.filter(|grant| grant.server == self.site.url && is_us(grant)))
+    /// The stored grant, if it is for this URL and for the configured client id.
+    async fn stored_grant(&self) -> Result<Option<Grant>, McpError> {
+        let is_ours =
+            |grant: &Grant| self.client.client.as_ref().is_none_or(|(id, _)| *id == grant.client.id);
+        let stored = self.store.load().await?;
+        Ok(stored.filter(|grant| grant.server == self.address.url && is_ours(grant)))
     }
 
-    async fn take(&self, grant: Grant) -> Result<(), McpError> {
-        self.grants.keep(&grant).await?;
-        *held(&self.grant) = Some(grant);
+    async fn save(&self, grant: Grant) -> Result<(), McpError> {
+        self.store.save(&grant).await?;
+        *lock(&self.grant) = Some(grant);
         Ok(())
     }
 
-    /// `shown` is what was refused: only that is renewed.
-    async fn let_in(&self, challenge: &Challenge, shown: Option<&Secret>) -> Result<bool, McpError> {
+    /// `rejected` is the token that the server rejected: only that one is refreshed.
+    async fn obtain_token(&self, challenge: &Challenge, rejected: Option<&Secret>) -> Result<bool, McpError> {
         let token = |grant: &Option<Grant>| grant.as_ref().map(|grant| grant.access_token.clone());
-        let shown = shown.map(|shown| shown.expose().to_owned());
-        // Somebody else was let in meanwhile; whoever is asked now is not waited for.
-        let is_old = || token(&self.granted()) != shown;
-        if is_old() {
+        let rejected = rejected.map(|rejected| rejected.expose().to_owned());
+        // Another request got a newer token already: there is no need to wait for a sign-in.
+        let is_replaced = || token(&self.grant()) != rejected;
+        if is_replaced() {
             return Ok(true);
         }
-        let _asking = self.asking.lock().await;
-        if is_old() {
+        let _guard = self.signing_in.lock().await;
+        if is_replaced() {
             return Ok(true);
         }
-        *held(&self.challenge) = Some(challenge.clone());
-        let turn = self.grants.turn().await?;
-        let before = self.kept().await?;
-        if before.is_some() && token(&before) != shown {
-            // The same in another process.
-            *held(&self.grant) = before;
+        *lock(&self.challenge) = Some(challenge.clone());
+        let refresh_lock = self.store.lock_refresh().await?;
+        let before = self.stored_grant().await?;
+        if before.is_some() && token(&before) != rejected {
+            // Another process got a newer token.
+            *lock(&self.grant) = before;
             return Ok(true);
         }
-        let resource = ProtectedResource::find(self.http.as_ref(), &self.site, challenge).await?;
-        // What another issuer gave is of no use, and none of this one's business.
+        let resource = ProtectedResource::discover(self.http.as_ref(), &self.address, challenge).await?;
+        // A refresh token of another issuer is not sent to this one.
         let renewable = before.filter(|grant| grant.issuer == resource.issuer && challenge.status == 401);
         if let Some(grant) = renewable
-            && let Some(renewed) = refreshed(self.http.as_ref(), &grant, &resource.resource).await?
+            && let Some(refreshed) = refresh(self.http.as_ref(), &grant, &resource.resource).await?
         {
-            self.take(renewed).await?;
+            self.save(refreshed).await?;
             return Ok(true);
         }
-        drop(turn);
+        drop(refresh_lock);
         let Some(consent) = &self.consent else { return Ok(false) };
-        self.consented(consent.as_ref(), challenge, &resource).await?;
+        self.authorize(consent.as_ref(), challenge, &resource).await?;
         Ok(true)
     }
 
-    async fn consented(
+    async fn authorize(
         &self,
         consent: &dyn Consent,
         challenge: &Challenge,
         resource: &ProtectedResource,
     ) -> Result<(), McpError> {
         let http = self.http.as_ref();
-        let server = AuthorizationServer::find(http, &self.site, &resource.issuer).await?;
+        let server = AuthorizationServer::discover(http, &self.address, &resource.issuer).await?;
         let redirect = consent.redirect_uri();
-        let before = self.granted().filter(|grant| grant.issuer == resource.issuer);
-        let is_us = |client: &Registered| self.known.client.is_none() && client.fits(&redirect);
-        let client = match before.as_ref().map(|grant| &grant.client).filter(|client| is_us(client)) {
+        let before = self.grant().filter(|grant| grant.issuer == resource.issuer);
+        let is_usable =
+            |client: &ClientRegistration| self.client.client.is_none() && client.allows_redirect(&redirect);
+        let client = match before.as_ref().map(|grant| &grant.client).filter(|client| is_usable(client)) {
             Some(client) => client.clone(),
-            None => registered(http, &server, &self.known, &redirect).await?,
+            None => register(http, &server, &self.client, &redirect).await?,
         };
         let scope = scope(challenge, before.as_ref(), resource, &server);
-        let request = Request::new(&server, &client, &resource.resource, &redirect, scope.as_deref())?;
-        let answer = consent.ask(&request.url).await?;
-        let code = request.code(&server, &answer)?;
-        let grant = exchanged(http, &server, client, &request, &code, &self.site.url).await?;
-        self.take(grant).await
+        let request =
+            AuthorizationRequest::new(&server, &client, &resource.resource, &redirect, scope.as_deref())?;
+        let redirected = consent.ask(&request.url).await?;
+        let code = request.code(&server, &redirected)?;
+        let grant = exchange_code(http, &server, client, &request, &code, &self.address.url).await?;
+        self.save(grant).await
     }
 }
 
-impl Door for OAuthDoor {
+impl Credentials for OAuthCredentials {
     fn token(&self) -> Option<Secret> {
-        self.granted().map(|grant| Secret::new("token", grant.access_token))
+        self.grant().map(|grant| Secret::new("token", grant.access_token))
     }
 
-    fn challenged<'a>(
+    fn handle_challenge<'a>(
         &'a self,
         challenge: &'a Challenge,
-        shown: Option<&'a Secret>,
+        token: Option<&'a Secret>,
     ) -> BoxFuture<'a, Result<bool, McpError>> {
-        Box::pin(self.let_in(challenge, shown))
+        Box::pin(self.obtain_token(challenge, token))
     }
 }
 
-/// The rights to ask for: those the server names, with those there were; else those it knows; nothing, otherwise.
+/// The scopes to request: those of the challenge plus those granted before, or else all that the server supports.
 fn scope(
     challenge: &Challenge,
     before: Option<&Grant>,
@@ -227,18 +231,38 @@ fn scope(
         }
         None => resource.scopes.iter().for_each(|scope| add(scope)),
     }
-    // With it tokens can be renewed while nobody is there.
+    // Allows a refresh while the user is absent.
     if server.scopes.iter().any(|scope| scope == "offline_access") {
         add("offline_access");
     }
     (!scopes.is_empty()).then(|| scopes.join(" "))
 }
 
-fn held<T>(lock: &Lock<T>) -> MutexGuard<'_, T> {
+fn lock<T>(lock: &Lock<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn refused(why: impl Into<String>) -> McpError {
+/// Sends a request and reads the whole response of at most `max_bytes`.
+async fn fetch_bounded(
+    http: &dyn Http,
+    request: net::Request,
+    max_bytes: u64,
+) -> Result<(StatusCode, Bytes), McpError> {
+    let response = async {
+        let response = http.send(request).await?;
+        let status = response.status;
+        Ok((status, response.body.bytes_up_to(max_bytes).await?))
+    };
+    let late = |_| {
+        unauthorized(format!(
+            "its authorization server has not answered within {} s",
+            REQUEST_TIMEOUT.as_secs()
+        ))
+    };
+    timeout(REQUEST_TIMEOUT, response).await.map_err(late)?
+}
+
+fn unauthorized(why: impl Into<String>) -> McpError {
     McpError::Unauthorized { why: why.into() }
 }
 

@@ -4,39 +4,56 @@ use toolroom_host::net::{BoxFuture, NetError, Request, Response};
 
 use super::*;
 
-/// Nobody to ask; counts who tries.
+/// An unreachable network; counts requests.
 #[derive(Default)]
-struct Nobody(AtomicUsize);
+struct Unreachable(AtomicUsize);
 
-impl Http for Nobody {
+impl Http for Unreachable {
     fn send(&self, request: Request) -> BoxFuture<'_, Result<Response, NetError>> {
         self.0.fetch_add(1, Ordering::Relaxed);
         drop(request);
-        Box::pin(async { Err(NetError::BadMethod("nobody is there".to_owned())) })
+        Box::pin(async { Err(NetError::BadMethod("unreachable".to_owned())) })
     }
 }
 
-/// One grant, whoever asks.
-struct One(Grant);
+/// A store that always returns this grant.
+struct FixedGrant(Grant);
 
-impl Grants for One {
-    fn kept(&self) -> BoxFuture<'_, Result<Option<Grant>, McpError>> {
+impl GrantStore for FixedGrant {
+    fn load(&self) -> BoxFuture<'_, Result<Option<Grant>, McpError>> {
         Box::pin(async { Ok(Some(self.0.clone())) })
     }
 
-    fn keep<'a>(&'a self, _: &'a Grant) -> BoxFuture<'a, Result<(), McpError>> {
+    fn save<'a>(&'a self, _: &'a Grant) -> BoxFuture<'a, Result<(), McpError>> {
         Box::pin(async { Ok(()) })
     }
 
-    fn turn(&self) -> BoxFuture<'_, Result<Turn, McpError>> {
-        Box::pin(async { Ok(Box::new(()) as Turn) })
+    fn lock_refresh(&self) -> BoxFuture<'_, Result<RefreshLock, McpError>> {
+        Box::pin(async { Ok(Box::new(()) as RefreshLock) })
     }
 }
 
+struct Silent;
+
+impl Http for Silent {
+    fn send(&self, _request: Request) -> BoxFuture<'_, Result<Response, NetError>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_authorization_server_times_out() {
+    let began = tokio::time::Instant::now();
+    let late = fetch_bounded(&Silent, Request::get("https://issuer.example/x"), 1).await.unwrap_err();
+    assert!(late.to_string().contains("within 30 s"), "{late}");
+    assert_eq!(began.elapsed(), REQUEST_TIMEOUT);
+}
+
 #[tokio::test]
-async fn a_token_is_renewed_by_who_was_refused_with_it_and_by_nobody_who_showed_an_older_one() {
+async fn a_token_is_refreshed_only_for_a_request_that_was_rejected_with_it() {
     let url = "https://server.example/mcp".to_owned();
-    let client = Registered { id: "us".to_owned(), secret: None, method: "none".to_owned(), redirect: None };
+    let client =
+        ClientRegistration { id: "us".to_owned(), secret: None, method: "none".to_owned(), redirect: None };
     let grant = Grant {
         server: url.clone(),
         issuer: "https://issuer.example".to_owned(),
@@ -46,23 +63,26 @@ async fn a_token_is_renewed_by_who_was_refused_with_it_and_by_nobody_who_showed_
         refresh_token: Some("again".to_owned()),
         scope: None,
     };
-    let (http, site) = (Arc::new(Nobody::default()), Site { url, is_internal: false });
-    let opened = OAuthDoor::open(
+    let (http, address) = (Arc::new(Unreachable::default()), ServerAddress { url, is_internal: false });
+    let opened = OAuthCredentials::open(
         Arc::clone(&http) as Arc<dyn Http>,
-        site,
-        Known::default(),
-        Arc::new(One(grant)),
+        address,
+        OAuthClientConfig::default(),
+        Arc::new(FixedGrant(grant)),
         None,
     );
-    let door = opened.await.unwrap();
+    let credentials = opened.await.unwrap();
     let challenge = Challenge { status: 401, ..Challenge::default() };
-    let shown = |text: &str| Secret::new("token", text.to_owned());
-    // Even while somebody is asked.
-    let asking = door.asking.lock().await;
-    assert!(door.challenged(&challenge, Some(&shown("old"))).await.unwrap());
-    assert!(door.challenged(&challenge, None).await.unwrap(), "it was asked before anything was granted");
-    drop(asking);
+    let token = |text: &str| Secret::new("token", text.to_owned());
+    // Even during a sign-in.
+    let signing_in = credentials.signing_in.lock().await;
+    assert!(credentials.handle_challenge(&challenge, Some(&token("old"))).await.unwrap());
+    assert!(
+        credentials.handle_challenge(&challenge, None).await.unwrap(),
+        "the request was sent before the grant"
+    );
+    drop(signing_in);
     assert_eq!(http.0.load(Ordering::Relaxed), 0);
-    assert!(door.challenged(&challenge, Some(&shown("new"))).await.is_err());
-    assert!(http.0.load(Ordering::Relaxed) > 0, "who gives out tokens is asked");
+    assert!(credentials.handle_challenge(&challenge, Some(&token("new"))).await.is_err());
+    assert!(http.0.load(Ordering::Relaxed) > 0, "the authorization server is asked");
 }

@@ -1,0 +1,4 @@
+//! TOML text: parsing with positions, and writing on one line.
+
+pub(super) mod document;
+pub(super) mod toml;
