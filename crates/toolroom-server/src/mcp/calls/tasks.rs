@@ -105,7 +105,7 @@ impl McpServer {
                     Stage::Ended(Ok(self.came_of(context, call).await?))
                 }
                 CallStatus::Unknown => {
-                    let text = "it began, and nobody knows how it ended; check what happened";
+                    let text = "it began, and its outcome is unknown; check what happened";
                     Stage::Ended(Err(RpcError::new(RpcError::INTERNAL, text)))
                 }
             },
