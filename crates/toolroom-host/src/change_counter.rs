@@ -47,7 +47,7 @@ impl FileCounter {
         if place.read().is_none() {
             place.bump()?;
         }
-        place.mapped = MemoryMap::of(&place.file, size_of::<Revision>()).ok();
+        place.mapped = MemoryMap::map(&place.file, size_of::<Revision>()).ok();
         Ok(place)
     }
 

@@ -9,8 +9,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 /// How long shared locks wait for an exclusive one, which is held for milliseconds.
-const PATIENCE: Duration = Duration::from_secs(10);
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The lock, held until dropped.
 #[expect(clippy::disallowed_types, reason = "this is the door: our own folder")]
@@ -29,9 +29,9 @@ impl FolderLock {
             match file.try_lock_shared() {
                 // Where folders cannot be locked, exclusive locks fail too.
                 Ok(()) | Err(std::fs::TryLockError::Error(_)) => return Ok(Self { _folder: file }),
-                Err(std::fs::TryLockError::WouldBlock) if waited < PATIENCE => {
-                    sleep(LOOK_EVERY);
-                    waited += LOOK_EVERY;
+                Err(std::fs::TryLockError::WouldBlock) if waited < TIMEOUT => {
+                    sleep(POLL_INTERVAL);
+                    waited += POLL_INTERVAL;
                 }
                 Err(std::fs::TryLockError::WouldBlock) => return Err(io::ErrorKind::TimedOut.into()),
             }

@@ -34,7 +34,7 @@ const IN_PLACE: [u64; 3] = [0xef53, 0x5846_5342, 0x0102_1994];
 
 impl MemoryMap {
     /// Maps the first `length` bytes of a file, which must have that length and keep it.
-    pub(crate) fn of(file: impl AsFd, length: usize) -> io::Result<Self> {
+    pub(crate) fn map(file: impl AsFd, length: usize) -> io::Result<Self> {
         let kind = u64::try_from(fstatfs(&file)?.f_type).unwrap_or_default();
         if !IN_PLACE.contains(&kind) {
             return Err(io::ErrorKind::Unsupported.into());
@@ -91,7 +91,7 @@ mod tests {
     fn memory_and_file_have_the_same_content() {
         let file = tempfile::tempfile_in("/dev/shm").unwrap();
         file.set_len(100).unwrap();
-        let mut mapped = MemoryMap::of(&file, 100).unwrap();
+        let mut mapped = MemoryMap::map(&file, 100).unwrap();
         mapped.put(90, b"0123456789").unwrap();
         assert_eq!(mapped.put(91, b"0123456789").unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert_eq!(mapped.put(usize::MAX, b"0123456789").unwrap_err().kind(), io::ErrorKind::StorageFull);
@@ -108,6 +108,6 @@ mod tests {
     #[test]
     fn an_unmappable_file_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
-        MemoryMap::of(std::fs::File::open(folder.path()).unwrap(), 10).unwrap_err();
+        MemoryMap::map(std::fs::File::open(folder.path()).unwrap(), 10).unwrap_err();
     }
 }

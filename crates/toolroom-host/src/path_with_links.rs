@@ -18,16 +18,16 @@ pub(crate) struct PathWithLinks {
 impl PathWithLinks {
     /// Follows links of the last component only.
     #[expect(clippy::disallowed_methods, reason = "this is the door: where a path of a repository leads")]
-    pub(crate) fn of_last(path: &Path) -> Self {
+    pub(crate) fn resolve_last(path: &Path) -> Self {
         match path.is_symlink() {
-            true => Self::of(path),
+            true => Self::resolve(path),
             false => Self { links: Vec::new(), end: path.to_owned() },
         }
     }
 
     /// Follows an absolute path. With too many links it ends at the last one followed.
     #[expect(clippy::disallowed_methods, reason = "this is the door: where a path of a repository leads")]
-    pub(crate) fn of(path: &Path) -> Self {
+    pub(crate) fn resolve(path: &Path) -> Self {
         let mut trail = Self { links: Vec::new(), end: PathBuf::from("/") };
         let mut rest = parts(path);
         while let Some(part) = rest.pop() {
@@ -71,13 +71,13 @@ mod tests {
         symlink("a/b", here.join("one")).unwrap();
         symlink(here.join("one/../file"), here.join("two")).unwrap();
         symlink("loop", here.join("loop")).unwrap();
-        let trail = PathWithLinks::of(&here.join("./one/../../two"));
+        let trail = PathWithLinks::resolve(&here.join("./one/../../two"));
         assert_eq!(trail.end, here.join("a/file"));
         assert_eq!(trail.links, [here.join("one"), here.join("two"), here.join("one")]);
         assert_eq!(
-            PathWithLinks::of(&here.join("a/../x/y")),
+            PathWithLinks::resolve(&here.join("a/../x/y")),
             PathWithLinks { links: Vec::new(), end: here.join("x/y") }
         );
-        assert_eq!(PathWithLinks::of(&here.join("loop")).end, here.join("loop"));
+        assert_eq!(PathWithLinks::resolve(&here.join("loop")).end, here.join("loop"));
     }
 }

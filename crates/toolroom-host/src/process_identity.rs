@@ -51,7 +51,7 @@ impl ProcessIdentity {
 
 /// The start time of a process, in clock ticks since boot.
 fn start_time(pid: u32) -> io::Result<String> {
-    let stat = Stat::of(pid)?;
+    let stat = Stat::read(pid)?;
     // A zombie runs no code: it will never close its calls.
     if stat.is_dead() { Err(io::ErrorKind::NotFound.into()) } else { Ok(stat.started_ticks.to_string()) }
 }

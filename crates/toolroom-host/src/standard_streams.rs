@@ -15,13 +15,13 @@ use tokio::sync::{mpsc, oneshot};
 const PIECE: usize = 64 * 1024;
 
 /// Maximum bytes read before they are processed.
-const MOST: usize = 1024 * 1024;
+const MAX_PENDING: usize = 1024 * 1024;
 
 /// Our standard input.
 #[derive(Debug)]
 pub struct StandardInput {
     input: InputSource,
-    _before: Option<Before>,
+    _before: Option<SavedFlags>,
 }
 
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl StandardInput {
     pub fn open() -> io::Result<Self> {
         let descriptor = io::stdin().as_fd().try_clone_to_owned()?;
         let kind = kind(&descriptor)?;
-        let before = Before::of(&descriptor, kind)?;
+        let before = SavedFlags::save(&descriptor, kind)?;
         let input = match kind {
             FileType::Fifo => InputSource::Pipe(Receiver::from_owned_fd(descriptor)?),
             FileType::Socket => InputSource::Socket(socket(descriptor)?),
@@ -89,7 +89,7 @@ fn drain(into: &mut Vec<u8>, mut read: impl FnMut(&mut Vec<u8>) -> io::Result<us
         let total = into.len() - before;
         match count {
             // A full buffer may mean more input.
-            Ok(count) if count == room && total < MOST => {}
+            Ok(count) if count == room && total < MAX_PENDING => {}
             Ok(_) => return Ok(total),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) if error.kind() == ErrorKind::WouldBlock && total > 0 => return Ok(total),
@@ -121,7 +121,7 @@ fn thread() -> io::Result<mpsc::Receiver<io::Result<Vec<u8>>>> {
 #[derive(Debug)]
 pub struct StandardOutput {
     output: OutputSink,
-    _before: Option<Before>,
+    _before: Option<SavedFlags>,
 }
 
 #[derive(Debug)]
@@ -142,7 +142,7 @@ impl StandardOutput {
     pub fn open() -> io::Result<Self> {
         let descriptor = io::stdout().as_fd().try_clone_to_owned()?;
         let kind = kind(&descriptor)?;
-        let before = Before::of(&descriptor, kind)?;
+        let before = SavedFlags::save(&descriptor, kind)?;
         let output = match kind {
             FileType::Fifo => OutputSink::Pipe(Sender::from_owned_fd(descriptor)?),
             FileType::Socket => OutputSink::Socket(socket(descriptor)?),
@@ -204,14 +204,14 @@ fn writing_thread() -> io::Result<mpsc::Sender<Piece>> {
 /// The flags of a stream before the takeover. Other processes may share it, such as the parent shell, so they are
 /// restored.
 #[derive(Debug)]
-struct Before {
+struct SavedFlags {
     descriptor: OwnedFd,
     flags: OFlags,
 }
 
-impl Before {
+impl SavedFlags {
     /// For asynchronous streams.
-    fn of(descriptor: &OwnedFd, kind: FileType) -> io::Result<Option<Self>> {
+    fn save(descriptor: &OwnedFd, kind: FileType) -> io::Result<Option<Self>> {
         let flags = fcntl_getfl(descriptor)?;
         let is_changed =
             matches!(kind, FileType::Fifo | FileType::Socket) && !flags.contains(OFlags::NONBLOCK);
@@ -219,7 +219,7 @@ impl Before {
     }
 }
 
-impl Drop for Before {
+impl Drop for SavedFlags {
     fn drop(&mut self) {
         // Errors on drop cannot be reported.
         let _kept = fcntl_setfl(&self.descriptor, self.flags);

@@ -27,8 +27,8 @@ pub const PART_BYTES: usize = 4 * 1024 * 1024;
 const BEGINNING: usize = 64;
 
 /// How long a reader waits for lines of other processes, and how often it checks.
-const PATIENCE: Duration = Duration::from_millis(500);
-const LOOK_EVERY: Duration = Duration::from_millis(2);
+const TIMEOUT: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// The write-ahead file of this process.
 #[derive(Debug)]
@@ -153,7 +153,7 @@ impl Part {
 #[expect(clippy::disallowed_types, reason = "this is the door: files of our own folder")]
 fn in_memory(file: &std::fs::File) -> io::Result<MemoryMap> {
     fallocate(file, FallocateFlags::empty(), 0, PART_BYTES as u64)?;
-    MemoryMap::of(file, PART_BYTES)
+    MemoryMap::map(file, PART_BYTES)
 }
 
 /// A part left behind by a dead process.
@@ -215,9 +215,9 @@ pub async fn wait_for_other_processes(folder: &Path) {
     // If the folder is unreadable, there is no wait.
     let mut awaited: Vec<_> = parts(folder).unwrap_or_default().into_iter().filter_map(beginning).collect();
     let mut waited = Duration::ZERO;
-    while !awaited.is_empty() && waited < PATIENCE {
-        tokio::time::sleep(LOOK_EVERY).await;
-        waited += LOOK_EVERY;
+    while !awaited.is_empty() && waited < TIMEOUT {
+        tokio::time::sleep(POLL_INTERVAL).await;
+        waited += POLL_INTERVAL;
         awaited.retain(|(path, first)| beginning(path.clone()).is_some_and(|(_, now)| now == *first));
     }
 }
@@ -323,13 +323,13 @@ mod tests {
                 began.elapsed()
             },
             async {
-                tokio::time::sleep(3 * LOOK_EVERY).await;
+                tokio::time::sleep(3 * POLL_INTERVAL).await;
                 inbox.clear(0).unwrap();
                 inbox.append(0, b"two\n").unwrap();
             }
         );
-        assert!((3 * LOOK_EVERY..PATIENCE).contains(&waited), "{waited:?}");
+        assert!((3 * POLL_INTERVAL..TIMEOUT).contains(&waited), "{waited:?}");
         wait_for_other_processes(folder.path()).await;
-        assert!(began.elapsed() - waited >= PATIENCE, "who never keeps a promise is not waited for");
+        assert!(began.elapsed() - waited >= TIMEOUT, "who never keeps a promise is not waited for");
     }
 }

@@ -13,7 +13,7 @@ pub struct LogPage {
 
 impl LogPage {
     /// `limit` lines from line `offset` on, counted from 0. `newlines` is the total number of line breaks printed.
-    pub(super) fn of(kept: &CapturedOutput, newlines: u64, offset: u64, limit: u64) -> Self {
+    pub(super) fn new(kept: &CapturedOutput, newlines: u64, offset: u64, limit: u64) -> Self {
         let (head, tail) = kept.ends();
         let missing = kept.dropped_bytes();
         let end = offset.saturating_add(limit);
@@ -61,7 +61,7 @@ mod tests {
     fn page(max_bytes: usize, printed: &str, offset: u64, limit: u64) -> (String, u64) {
         let mut kept = CapturedOutput::new(max_bytes);
         kept.push(printed.as_bytes());
-        let page = LogPage::of(&kept, count(printed.as_bytes()), offset, limit);
+        let page = LogPage::new(&kept, count(printed.as_bytes()), offset, limit);
         (page.text, page.total_lines)
     }
 

@@ -165,7 +165,7 @@ impl Background {
         let newlines = program.newlines.load(Ordering::Relaxed);
         Ok(Log {
             standing: program.standing(),
-            stdout: LogPage::of(&program.output(OutputStream::Stdout), newlines, offset, limit),
+            stdout: LogPage::new(&program.output(OutputStream::Stdout), newlines, offset, limit),
             stderr: program.output(OutputStream::Stderr),
         })
     }

@@ -22,13 +22,13 @@ use crate::process::{Cause, Limit, Limits, Order, Status, Variables};
 pub const CLIPBOARD_BYTES: usize = 1_000_000;
 
 /// How long another program may take to deliver its clipboard content.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a text is served if it is not replaced.
 const KEPT: Duration = Duration::from_hours(24);
 
 /// How often the display connection is checked.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 const READ: &str = "read-clipboard";
 const KEEP: &str = "keep-clipboard";
@@ -44,11 +44,11 @@ impl Desktop {
     pub async fn read_clipboard(&self) -> Result<String, DesktopError> {
         self.seen()?;
         let mut order = helper(READ);
-        order.limits = Limits { wall: Some(PATIENCE), ..Limits::default() };
+        order.limits = Limits { wall: Some(TIMEOUT), ..Limits::default() };
         order.kept_bytes = 2 * CLIPBOARD_BYTES + 2;
         let ended = self.supervisor.run(order, &CancellationToken::new()).await?;
         match (ended.status, ended.cause) {
-            (_, Cause::Limit(Limit::Wall)) => Err(DesktopError::Silent { seconds: PATIENCE.as_secs() }),
+            (_, Cause::Limit(Limit::Wall)) => Err(DesktopError::Silent { seconds: TIMEOUT.as_secs() }),
             (Status::Exited(0), _) if ended.stdout.total_bytes() > CLIPBOARD_BYTES as u64 => {
                 Err(DesktopError::TooLong { max: CLIPBOARD_BYTES })
             }
@@ -71,10 +71,10 @@ impl Desktop {
         }
         let mut order = helper(KEEP);
         order.input = text.as_bytes().to_vec();
-        match self.supervisor.start_detached_until_ready(order, PATIENCE).await? {
+        match self.supervisor.start_detached_until_ready(order, TIMEOUT).await? {
             Some(word) if word == KEEPS => Ok(()),
             Some(said) => Err(DesktopError::Clipboard { said: in_short(&said) }),
-            None => Err(DesktopError::Silent { seconds: PATIENCE.as_secs() }),
+            None => Err(DesktopError::Silent { seconds: TIMEOUT.as_secs() }),
         }
     }
 }
@@ -161,7 +161,7 @@ fn visit(place: &str) -> io::Result<std::os::unix::net::UnixStream> {
     let hidden = SocketAddr::from_abstract_name(place)?;
     let stream = std::os::unix::net::UnixStream::connect_addr(&hidden);
     let stream = stream.or_else(|_| std::os::unix::net::UnixStream::connect(place))?;
-    stream.set_read_timeout(Some(LOOK_EVERY))?;
+    stream.set_read_timeout(Some(POLL_INTERVAL))?;
     Ok(stream)
 }
 

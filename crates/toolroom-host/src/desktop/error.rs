@@ -26,7 +26,7 @@ pub enum DesktopError {
         package: &'static str,
     },
     /// A desktop program failed.
-    #[error("`{program}` ended with status {status}{}; {next}", told(.said))]
+    #[error("`{program}` ended with status {status}{}; {next}", quoted_output(.said))]
     Failed {
         /// The program.
         program: &'static str,
@@ -67,7 +67,7 @@ pub enum DesktopError {
     #[error(
         "the clipboard cannot be reached{}; look whether the session that `DISPLAY` or `WAYLAND_DISPLAY` names is still \
          there, and start Toolroom inside it",
-        told(.said)
+        quoted_output(.said)
     )]
     Clipboard {
         /// The cause, shortened.
@@ -78,6 +78,6 @@ pub enum DesktopError {
     Process(#[from] ProcessError),
 }
 
-fn told(said: &str) -> String {
-    if said.is_empty() { String::new() } else { format!(": {said}") }
+fn quoted_output(output: &str) -> String {
+    if output.is_empty() { String::new() } else { format!(": {output}") }
 }

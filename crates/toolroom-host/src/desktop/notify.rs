@@ -12,7 +12,7 @@ use crate::process::{Limits, Status};
 const NOTIFIER: &str = "notify-send";
 
 /// The program passes the notification on and exits.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Desktop {
     /// Shows a notification.
@@ -27,7 +27,7 @@ impl Desktop {
         // Nothing after the two dashes is an option.
         let words = ["--app-name=Toolroom", "--", &plain(title), &body(message)];
         order = order.with_arguments(words);
-        order.limits = Limits { wall: Some(PATIENCE), ..Limits::default() };
+        order.limits = Limits { wall: Some(TIMEOUT), ..Limits::default() };
         let ended = self.supervisor.run(order, &CancellationToken::new()).await?;
         match ended.status {
             Status::Exited(0) => Ok(()),

@@ -12,7 +12,7 @@ use crate::net::Url;
 const OPENER: &str = "xdg-open";
 
 /// How long it may take to report a failure. Some openers run as long as the program they start.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 impl Desktop {
     /// Opens an address in the browser. Only `http` and `https` are accepted.
@@ -31,7 +31,7 @@ impl Desktop {
         let opener = tokio::task::spawn_blocking(|| program(OPENER, "xdg-utils")).await;
         let order =
             opener.map_err(|_| DesktopError::NoProgram { program: OPENER, package: "xdg-utils" })??;
-        match self.supervisor.start_detached(order.with_arguments([what]), PATIENCE).await? {
+        match self.supervisor.start_detached(order.with_arguments([what]), TIMEOUT).await? {
             None | Some(0) => Ok(()),
             Some(status) => {
                 Err(DesktopError::Failed { program: OPENER, status, said: meaning(status), next: NEXT })

@@ -10,7 +10,7 @@ use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
 use rustix::io::Errno;
 
 /// The kernel fails when folders are renamed during `..`; then it is asked again.
-const TRIES: usize = 16;
+const MAX_ATTEMPTS: usize = 16;
 
 /// How a path is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -45,7 +45,7 @@ pub(super) fn find(
     let mut flags = OFlags::PATH | OFlags::CLOEXEC;
     flags.set(OFlags::NOFOLLOW, last == LastLink::Keep);
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         match openat2(folder, path.as_str(), flags, Mode::empty(), resolve) {
             Err(Errno::AGAIN | Errno::INTR) => {}
             // A filter may return either. Walking is stricter, so it is the safe fallback.

@@ -14,7 +14,7 @@ use super::proxy::Proxy;
 const MOST_HOSTS: usize = 16;
 
 /// Maximum number of conversations with opened hosts. The least recently used one is dropped and has to ask again.
-const MOST: usize = 64;
+const MAX_CONVERSATIONS: usize = 64;
 
 /// A proxy for the hosts of the profile, and one per conversation with hosts of its own. Kept in memory only.
 #[derive(Debug, Default)]
@@ -81,7 +81,7 @@ impl ConversationProxies {
             return Ok(OpenedHost::Already);
         }
         let proxy = Proxy::open(&[profile, &[host]].concat())?;
-        if ways.len() >= MOST {
+        if ways.len() >= MAX_CONVERSATIONS {
             let oldest = ways.iter().min_by_key(|(_, way)| way.used).map(|(name, _)| name.clone());
             oldest.and_then(|oldest| ways.remove(&oldest));
         }
@@ -160,7 +160,7 @@ mod tests {
     #[tokio::test]
     async fn the_least_recently_used_proxy_is_dropped() {
         let ways = ConversationProxies::default();
-        for number in 0..MOST {
+        for number in 0..MAX_CONVERSATIONS {
             ways.open(&number.to_string(), &[], host("box:22")).unwrap();
         }
         assert!(own(&ways, "0").is_some());

@@ -25,7 +25,7 @@ use super::resolve::{Resolve, SystemResolver};
 use crate::work_folder::WorkFolder;
 
 /// Maximum number of concurrent connections; further ones wait.
-const AT_ONCE: usize = 64;
+const MAX_CONCURRENT: usize = 64;
 
 /// Maximum length of a request head.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
@@ -78,7 +78,7 @@ impl Proxy {
     /// With another resolver.
     #[expect(clippy::disallowed_types, reason = "this is the door: confined programs come in here")]
     pub fn with_resolver(hosts: &[EgressRule], resolver: Arc<dyn Resolve>) -> io::Result<Self> {
-        let hosts = Hosts::of(hosts.to_vec(), Arc::clone(&resolver));
+        let hosts = Hosts::new(hosts.to_vec(), Arc::clone(&resolver));
         let rules = Rules { hosts: Arc::new(Mutex::new(hosts)), resolver };
         // Socket paths must be short, so it is not in the data folder.
         let folder = WorkFolder::passing()?;
@@ -93,7 +93,7 @@ impl Proxy {
         let mut hosts = self.rules.hosts();
         let mut allowed = hosts.allowed.clone();
         allowed.push(host);
-        *hosts = Hosts::of(allowed, Arc::clone(&self.rules.resolver));
+        *hosts = Hosts::new(allowed, Arc::clone(&self.rules.resolver));
     }
 
     /// Whether it allows this host.
@@ -116,7 +116,7 @@ impl Drop for Proxy {
 
 #[expect(clippy::disallowed_types, reason = "this is the door: confined programs come in here")]
 async fn serve(listener: tokio::net::UnixListener, rules: Rules) {
-    let places = Arc::new(Semaphore::new(AT_ONCE));
+    let places = Arc::new(Semaphore::new(MAX_CONCURRENT));
     // Dropping the set ends all connections.
     let mut connections = tokio::task::JoinSet::new();
     while let Ok(place) = Arc::clone(&places).acquire_owned().await {
@@ -136,7 +136,7 @@ async fn serve(listener: tokio::net::UnixListener, rules: Rules) {
 }
 
 impl Hosts {
-    fn of(allowed: Vec<EgressRule>, resolver: Arc<dyn Resolve>) -> Self {
+    fn new(allowed: Vec<EgressRule>, resolver: Arc<dyn Resolve>) -> Self {
         let reach = EgressPolicy::public().open(allowed.iter().filter(|host| host.has_port()).cloned());
         Self { allowed, gate: EgressConnector::new(Arc::new(reach), resolver) }
     }

@@ -10,10 +10,10 @@ use tokio::sync::{Semaphore, oneshot};
 
 /// Concurrent lookups per resolver, so that one with silent name servers does not block the others. Each lookup holds a
 /// thread until the name server answers, even if it was cancelled.
-const AT_ONCE: usize = 32;
+const MAX_CONCURRENT: usize = 32;
 
 /// Concurrent lookups of this process.
-static PLACES: Semaphore = Semaphore::const_new(4 * AT_ONCE);
+static PLACES: Semaphore = Semaphore::const_new(4 * MAX_CONCURRENT);
 
 /// A boxed future.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -32,7 +32,7 @@ pub struct SystemResolver {
 
 impl Default for SystemResolver {
     fn default() -> Self {
-        Self { places: Arc::new(Semaphore::new(AT_ONCE)) }
+        Self { places: Arc::new(Semaphore::new(MAX_CONCURRENT)) }
     }
 }
 

@@ -68,7 +68,7 @@ impl CachedPackage {
         }
         let own = all.join("tools").join(name);
         let program = own.join("bin").join(name);
-        let is_wanted = match Pin::of(package.get(name.len()..)?) {
+        let is_wanted = match Pin::parse(package.get(name.len()..)?) {
             Pin::Any => true,
             Pin::Exact(version) => versions(&own, name).iter().any(|known| is_same(known, version)),
             Pin::Unclear => false,
@@ -90,7 +90,7 @@ enum Pin<'a> {
 
 impl<'a> Pin<'a> {
     /// Parses the text after the name.
-    fn of(rest: &'a str) -> Self {
+    fn parse(rest: &'a str) -> Self {
         let version = match rest.strip_prefix('@').or_else(|| rest.strip_prefix("==")) {
             None | Some("latest") => return Self::Any,
             Some(version) => version.trim(),

@@ -27,7 +27,7 @@ pub(super) struct Cleanup {
     /// The parent of the temporary folder.
     temporary: Option<WorkFolder>,
     /// Files that must be unchanged.
-    keepsakes: Snapshots,
+    snapshots: Snapshots,
     /// Files covered by mounts.
     covered: Option<Confinement>,
     /// Repositories that must not run anything new.
@@ -44,9 +44,9 @@ impl Cleanup {
         let Some(confinement) = &mut task.confinement else { return Ok(Self::default()) };
         let covered = Some(confinement.clone());
         let shared = confinement.shared().cloned().collect();
-        let (repositories, references) = Repositories::of(shared, &task.git_owner);
+        let (repositories, references) = Repositories::scan(shared, &task.git_owner);
         confinement.lock(references.into_iter().take(MAX_REFERENCES));
-        let keepsakes = Snapshots::of(confinement.unguarded()).map_err(|source| {
+        let snapshots = Snapshots::take(confinement.unguarded()).map_err(|source| {
             StartError::Confinement(format!(
                 "what is protected in its folders cannot be remembered: {source}"
             ))
@@ -55,7 +55,7 @@ impl Cleanup {
             StartError::Confinement(format!("the folder of the configuration cannot be marked: {source}"))
         })?;
         let repositories = Some(repositories);
-        let mut place = Self { keepsakes, covered, repositories, _marks: marks, ..Self::default() };
+        let mut place = Self { snapshots, covered, repositories, _marks: marks, ..Self::default() };
         if let Some(user) = confinement.user {
             give_pipes(user).map_err(StartError::preparing)?;
         }
@@ -66,7 +66,7 @@ impl Cleanup {
             place.temporary = Some(work);
             confinement.temporary = Some(folder);
         }
-        place.disk = task.limits.disk_bytes.map(|bound| Disk::of(confinement.folders(), bound));
+        place.disk = task.limits.disk_bytes.map(|bound| Disk::new(confinement.folders(), bound));
         for (name, value) in confinement.variables() {
             task.variables.retain(|(there, _)| there != name);
             task.variables.push((name.to_owned(), value.into_os_string()));
@@ -79,7 +79,7 @@ impl Cleanup {
         if self.disk.as_mut().is_some_and(|disk| disk.is_full(living)) {
             return Some(Cause::Limit(Limit::Disk));
         }
-        if self.keepsakes.are_changed() {
+        if self.snapshots.are_changed() {
             return Some(Cause::Trespass);
         }
         if self.covered.as_ref().is_some_and(Confinement::is_uncovered) {
@@ -90,7 +90,7 @@ impl Cleanup {
 
     /// Restores everything and returns the violation, if any. All processes have ended.
     pub(super) fn put_back(&mut self) -> Option<Cause> {
-        let is_changed = self.keepsakes.put_back();
+        let is_changed = self.snapshots.put_back();
         let finding = self.repositories.as_ref().and_then(Repositories::put_back);
         let is_full = self.disk.as_mut().is_some_and(|disk| disk.is_full(&[]));
         match is_changed {

@@ -46,7 +46,7 @@ fn walk(root: u32, mut visit: impl FnMut(Descendant) -> ControlFlow<()>) {
     let mut open = match children_of(root) {
         Ok(children) => children,
         // The kernel may be built without lists of children.
-        Err(error) if error.kind() == io::ErrorKind::NotFound && Stat::of(root).is_ok() => {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && Stat::read(root).is_ok() => {
             let _ = descendants_by_parent(root).into_iter().try_for_each(visit);
             return;
         }
@@ -58,7 +58,7 @@ fn walk(root: u32, mut visit: impl FnMut(Descendant) -> ControlFlow<()>) {
             continue;
         }
         // A dead process has no children: they are reparented when it dies.
-        if let Some(stat) = Stat::of(pid).ok().filter(|stat| !stat.is_dead()) {
+        if let Some(stat) = Stat::read(pid).ok().filter(|stat| !stat.is_dead()) {
             if visit(Descendant { pid, stat }).is_break() {
                 return;
             }
@@ -101,7 +101,7 @@ fn children_of(pid: u32) -> io::Result<Vec<u32>> {
 fn everyone() -> impl Iterator<Item = Descendant> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers.filter_map(|pid| Some(Descendant { pid, stat: Stat::of(pid).ok()? }))
+    numbers.filter_map(|pid| Some(Descendant { pid, stat: Stat::read(pid).ok()? }))
 }
 
 /// The PID in the process's own namespace, if it differs from ours.
@@ -116,7 +116,7 @@ impl Descendant {
     pub(super) fn signal(&self, signal: Signal) {
         let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) else { return };
         let Ok(descriptor) = pidfd_open(pid, PidfdFlags::empty()) else { return };
-        let is_same = Stat::of(self.pid).is_ok_and(|now| now.started_ticks == self.stat.started_ticks);
+        let is_same = Stat::read(self.pid).is_ok_and(|now| now.started_ticks == self.stat.started_ticks);
         if is_same {
             // A process that refuses the signal shows up in the next walk, and is counted as a survivor in the end.
             let _ = pidfd_send_signal(descriptor, signal);
@@ -164,7 +164,7 @@ pub(super) fn kill_from_outside(helper: u32) {
     while !descendants(helper).is_empty() && now() - began < END {
         kill(helper);
     }
-    if let Ok(stat) = Stat::of(helper) {
+    if let Ok(stat) = Stat::read(helper) {
         Descendant { pid: helper, stat }.signal(Signal::KILL);
     }
 }

@@ -21,7 +21,7 @@ fn both_ways_to_find_descendants_agree_and_none_is_left() {
     kill_from_outside(root.id());
     root.wait().unwrap();
     // A signal was sent to all of them; dying takes its time.
-    while !found.iter().all(|pid| Stat::of(*pid).map_or(true, |stat| stat.is_dead())) {
+    while !found.iter().all(|pid| Stat::read(*pid).map_or(true, |stat| stat.is_dead())) {
         std::thread::yield_now();
     }
 }
@@ -30,7 +30,7 @@ fn both_ways_to_find_descendants_agree_and_none_is_left() {
 fn a_number_used_again_gets_no_signal() {
     // It must not leave by itself when its children are gone.
     let mut root = shell("exec sleep 600");
-    let stat = Stat::of(root.id()).unwrap();
+    let stat = Stat::read(root.id()).unwrap();
     let before = Descendant { pid: root.id(), stat: Stat { started_ticks: stat.started_ticks - 1, ..stat } };
     before.signal(Signal::KILL);
     assert_eq!(root.try_wait().unwrap(), None);

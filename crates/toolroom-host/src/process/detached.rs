@@ -27,16 +27,16 @@ const WORD_BYTES: u64 = 4_096;
 const NOT_STARTED: u8 = 127;
 
 impl Supervisor {
-    /// Starts a detached program. Waits at most `wait` for its exit status; `None` if it is still running. Uses only program,
+    /// Starts a detached program. Waits up to `time_limit` for its exit status; `None` if it is still running. Uses only program,
     /// arguments, folder and variables of the order.
     pub async fn start_detached(
         &self,
         order: Order,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<Option<i32>, ProcessError> {
         let mut child = self.spawn_detached(&order, Stdio::null())?;
         drop(child.stdin.take());
-        match tokio::time::timeout(patience, child.wait()).await {
+        match tokio::time::timeout(time_limit, child.wait()).await {
             Ok(ended) => Ok(Some(ended.map_err(|source| self.unusable(source))?.code().unwrap_or(-1))),
             Err(_) => Ok(None),
         }
@@ -46,7 +46,7 @@ impl Supervisor {
     pub async fn start_detached_until_ready(
         &self,
         order: Order,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<Option<String>, ProcessError> {
         let mut child = self.spawn_detached(&order, Stdio::piped())?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
@@ -62,7 +62,7 @@ impl Supervisor {
             }
             io::Result::Ok(String::from_utf8_lossy(&word).trim_end().to_owned())
         };
-        match tokio::time::timeout(patience, heard).await {
+        match tokio::time::timeout(time_limit, heard).await {
             Ok(word) => Ok(Some(word.map_err(|source| self.unusable(source))?)),
             Err(_) => {
                 // No output: it did not understand.

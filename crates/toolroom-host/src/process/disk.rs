@@ -16,7 +16,7 @@ use super::descendants::Descendant;
 use super::repository_scan::now;
 
 /// Minimum size of a file.
-const LEAST: u64 = 4_096;
+const MIN_FILE_BYTES: u64 = 4_096;
 
 /// Unit of block counts, on any file system.
 const BLOCK: u64 = 512;
@@ -25,7 +25,7 @@ const BLOCK: u64 = 512;
 const MAX_COUNT: Duration = Duration::from_secs(1);
 
 /// Minimum part of the limit that must be used before files are counted again.
-const STEPS: u64 = 16;
+const MIN_COUNT_STEPS: u64 = 16;
 
 /// The file systems of one program.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ struct FreeSpace {
 impl Disk {
     /// For a program that may change these folders.
     #[expect(clippy::disallowed_methods, reason = "this is the door: the file systems of a program")]
-    pub(super) fn of(folders: Vec<PathBuf>, bound: u64) -> Self {
+    pub(super) fn new(folders: Vec<PathBuf>, bound: u64) -> Self {
         let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let device = |folder: &PathBuf| Some((folder.metadata().ok()?.dev(), folder.clone()));
         let mut disk = Self {
@@ -72,14 +72,14 @@ impl Disk {
         let room = self.room();
         self.highest.bytes = self.highest.bytes.max(room.bytes);
         self.highest.files = self.highest.files.max(room.files);
-        let files = (self.highest.files - room.files).saturating_mul(LEAST);
+        let files = (self.highest.files - room.files).saturating_mul(MIN_FILE_BYTES);
         if (self.highest.bytes - room.bytes).max(files) <= self.allowance {
             return false;
         }
         match self.added(living) {
             Some(added) if added <= self.bound => {
                 self.highest = room;
-                self.allowance = (self.bound - added).max(self.bound / STEPS);
+                self.allowance = (self.bound - added).max(self.bound / MIN_COUNT_STEPS);
                 false
             }
             Some(_) => true,
@@ -106,7 +106,7 @@ impl Disk {
         let mut total: u64 = 0;
         let mut add = |found: &Metadata| {
             if !is_older(found) && seen.insert((found.dev(), found.ino())) {
-                total = total.saturating_add(found.blocks().saturating_mul(BLOCK).max(LEAST));
+                total = total.saturating_add(found.blocks().saturating_mul(BLOCK).max(MIN_FILE_BYTES));
             }
         };
         let mut open = self.folders.clone();

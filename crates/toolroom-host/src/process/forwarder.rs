@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const PORT: u16 = 17_280;
 
 /// Maximum number of concurrent connections. Further ones are closed.
-const AT_ONCE: usize = 64;
+const MAX_CONCURRENT: usize = 64;
 
 #[expect(clippy::disallowed_types, reason = "this is the door: the socket of our proxy")]
 type Outer = std::os::unix::net::UnixStream;
@@ -24,7 +24,7 @@ pub(super) fn start(proxy: &'static str) -> io::Result<u16> {
     std::thread::Builder::new().spawn(move || {
         for inner in listener.incoming().flatten() {
             let open = Arc::clone(&open);
-            if open.fetch_add(1, Ordering::SeqCst) >= AT_ONCE {
+            if open.fetch_add(1, Ordering::SeqCst) >= MAX_CONCURRENT {
                 open.fetch_sub(1, Ordering::SeqCst);
                 continue;
             }

@@ -76,7 +76,7 @@ enum FollowedContent {
 
 impl RepositoryScan {
     /// Reads what git would run in the repositories that were found.
-    pub(super) fn read_errands(&mut self, owner: &GitOwner) {
+    pub(super) fn read_executions(&mut self, owner: &GitOwner) {
         let mut sources = self.sources();
         let tops: BTreeSet<PathBuf> = sources.values().flat_map(|source| source.tops.clone()).collect();
         for (repository, source) in &mut sources {
@@ -134,7 +134,7 @@ impl RepositoryScan {
                     self.add(&source, common.chain, b"unreadable", file.as_os_str());
                     continue;
                 }
-                FollowedContent::Text(text) => PathWithLinks::of(&repository.join(line_of(&text))).end,
+                FollowedContent::Text(text) => PathWithLinks::resolve(&repository.join(line_of(&text))).end,
             };
             if source.is_inside {
                 self.judge_place(&file, &place);
@@ -154,7 +154,7 @@ impl RepositoryScan {
         match found.content {
             FollowedContent::Text(text) => {
                 let place = text.strip_prefix(b"gitdir: ")?;
-                Some(PathWithLinks::of(&above.join(line_of(place))).end)
+                Some(PathWithLinks::resolve(&above.join(line_of(place))).end)
             }
             // A folder behind a link. A file too long for us may still be valid for git.
             FollowedContent::Nothing | FollowedContent::Unreadable => Some(found.end),
@@ -166,7 +166,7 @@ impl RepositoryScan {
         let digest = digest(b"place", place.as_os_str());
         self.places.push(digest);
         if !self.repositories.contains(place) {
-            self.errands.push(GitExecution { digest, chain: vec![pointer.to_owned()], is_used: true });
+            self.executions.push(GitExecution { digest, chain: vec![pointer.to_owned()], is_used: true });
         }
     }
 
@@ -189,7 +189,7 @@ impl RepositoryScan {
                 }
                 Setting::Place(place) => {
                     let folder = path.parent().unwrap_or(path).join(place);
-                    let end = PathWithLinks::of(&folder).end;
+                    let end = PathWithLinks::resolve(&folder).end;
                     if !self.is_inside(&end) {
                         self.add(source, found.chain.clone(), b"worktree", folder.as_os_str());
                     }
@@ -218,7 +218,7 @@ impl RepositoryScan {
         owner: &GitOwner,
         depth: usize,
     ) {
-        let PathWithLinks { links, end } = PathWithLinks::of(path);
+        let PathWithLinks { links, end } = PathWithLinks::resolve(path);
         if !self.is_inside(&end) && !links.iter().any(|link| self.is_inside(link)) {
             return;
         }
@@ -251,7 +251,7 @@ impl RepositoryScan {
 
     #[expect(clippy::disallowed_methods, reason = "this is the door: the hooks of a repository")]
     fn look_at_hooks(&mut self, hooks: &Path, source: &SettingsSource) {
-        let PathWithLinks { links, end } = PathWithLinks::of(hooks);
+        let PathWithLinks { links, end } = PathWithLinks::resolve(hooks);
         if !links.is_empty() && !self.is_inside(&end) {
             return self.add(source, links, b"link", end.as_os_str());
         }
@@ -284,7 +284,7 @@ impl RepositoryScan {
     }
 
     fn follow(&mut self, path: &Path) -> Followed {
-        let PathWithLinks { links, end } = PathWithLinks::of(path);
+        let PathWithLinks { links, end } = PathWithLinks::resolve(path);
         let content = match RegularFile::open(&end, Links::Refuse) {
             Ok(None) => FollowedContent::Nothing,
             Ok(Some(file)) => {
@@ -304,7 +304,7 @@ impl RepositoryScan {
     fn add(&mut self, source: &SettingsSource, chain: Vec<PathBuf>, kind: &[u8], what: &OsStr) {
         if source.is_inside && !chain.is_empty() {
             let chain = [source.pointers.clone(), chain].concat();
-            self.errands.push(GitExecution { digest: digest(kind, what), chain, is_used: source.is_used });
+            self.executions.push(GitExecution { digest: digest(kind, what), chain, is_used: source.is_used });
         }
     }
 }

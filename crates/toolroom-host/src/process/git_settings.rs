@@ -123,7 +123,7 @@ pub(super) struct ConfiguredProgram {
 }
 
 impl ConfiguredProgram {
-    fn of(section: &str, key: &str, value: &str, line: &str) -> Self {
+    fn new(section: &str, key: &str, value: &str, line: &str) -> Self {
         let name = format!("{section}.{key}");
         let is_none = NO_PROGRAMS.iter().any(|none| *none == section || *none == name);
         let is_include = section.starts_with("include");
@@ -211,7 +211,7 @@ fn judged(section: &str, line: &str) -> Option<Setting> {
     match (name == PLACE, is_plain && is_harmless) {
         (true, _) if is_plain => Some(Setting::Place(value.to_owned())),
         (_, true) => None,
-        (_, false) => Some(Setting::Runs(ConfiguredProgram::of(section, &key, value, line))),
+        (_, false) => Some(Setting::Runs(ConfiguredProgram::new(section, &key, value, line))),
     }
 }
 

@@ -22,7 +22,7 @@ use crate::sandbox::Level;
 /// The first argument of a program that must call [`helper_main`]. Not a command for people.
 pub const SUBCOMMAND: &str = "__supervise";
 
-#[expect(clippy::disallowed_types, reason = "this is the door: the lifeline")]
+#[expect(clippy::disallowed_types, reason = "this is the door: the control_socket")]
 pub(super) type ControlSocket = std::os::unix::net::UnixStream;
 
 /// Runs as the helper. Must be called first of all, before anything is opened or started, with the arguments after
@@ -46,16 +46,16 @@ pub fn helper_main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn supervise() -> ExitCode {
     // The parent notices the closed socket; there is no other way to report.
-    let Ok(mut lifeline) = set_up() else { return ExitCode::FAILURE };
-    let Ok(mut task) = wire::read::<Task>(&mut lifeline) else { return ExitCode::FAILURE };
-    let (word, tree) = match begin(&mut task, &mut lifeline) {
+    let Ok(mut control_socket) = set_up() else { return ExitCode::FAILURE };
+    let Ok(mut task) = wire::read::<Task>(&mut control_socket) else { return ExitCode::FAILURE };
+    let (word, tree) = match begin(&mut task, &mut control_socket) {
         Ok(mut tree) => {
-            tree.run(&lifeline);
+            tree.run(&control_socket);
             (tree.end(), Some(tree))
         }
         Err(refusal) => (refusal.word(), None),
     };
-    let is_told = wire::write(&mut lifeline, &word);
+    let is_told = wire::write(&mut control_socket, &word);
     // Last, because there may be very many temporary files.
     drop(tree);
     match is_told {
@@ -91,8 +91,8 @@ pub(super) fn close_strays() -> io::Result<()> {
     Ok(())
 }
 
-fn begin(task: &mut Task, lifeline: &mut ControlSocket) -> Result<Tree, StartError> {
-    let stdin = input(lifeline, task).map_err(StartError::preparing)?;
+fn begin(task: &mut Task, control_socket: &mut ControlSocket) -> Result<Tree, StartError> {
+    let stdin = input(control_socket, task).map_err(StartError::preparing)?;
     let nothing = OwnedFd::from(nothing().map_err(StartError::preparing)?);
     rustix::process::chdir(&task.folder)
         .map_err(|error| StartError::Step(StartStep::EnterFolder, error.into()))?;
@@ -104,31 +104,31 @@ fn begin(task: &mut Task, lifeline: &mut ControlSocket) -> Result<Tree, StartErr
     let place = Cleanup::prepared(task)?;
     let tree = match &task.confinement {
         Some(confinement) if confinement.level() == Level::Namespaces => {
-            let house = namespace::start(task, confinement, stdin.into())?;
-            Tree::in_house(house, task, deaths)
+            let namespaces = namespace::start(task, confinement, stdin.into())?;
+            Tree::in_namespaces(namespaces, task, deaths)
         }
-        _ => Tree::of(confine::start(task, stdin.into())?, task, deaths),
+        _ => Tree::new(confine::start(task, stdin.into())?, task, deaths),
     };
-    let tree = tree.with_place(place);
+    let tree = tree.with_cleanup(place);
     // We keep no end of the program's pipes, so that they close with it. An error here does not affect the program.
     drop(let_go(&nothing));
     // If the message is not received, the tree finds the control socket closed and ends.
-    drop(wire::write(lifeline, &HelperMessage::Started(tree.program())));
+    drop(wire::write(control_socket, &HelperMessage::Started(tree.program())));
     Ok(tree)
 }
 
 /// The program's standard input: a socket to the caller, or a memory file, which needs no writer.
 #[expect(clippy::disallowed_types, reason = "this is the door: the input of a program")]
-fn input(lifeline: &mut ControlSocket, task: &Task) -> io::Result<std::fs::File> {
+fn input(control_socket: &mut ControlSocket, task: &Task) -> io::Result<std::fs::File> {
     let bytes = task.input_bytes;
     if task.line {
-        return Ok(stdin_socket::take(lifeline)?.into());
+        return Ok(stdin_socket::take(control_socket)?.into());
     }
     if bytes == 0 {
         return nothing();
     }
     let mut file = std::fs::File::from(rustix::fs::memfd_create("input", MemfdFlags::CLOEXEC)?);
-    let copied = io::copy(&mut lifeline.take(bytes), &mut file)?;
+    let copied = io::copy(&mut control_socket.take(bytes), &mut file)?;
     if copied != bytes {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }

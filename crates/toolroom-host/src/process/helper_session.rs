@@ -50,7 +50,7 @@ pub(super) struct HelperSession {
     /// The handle was dropped.
     pub(super) gone: CancellationToken,
     pub(super) max_output: Option<u64>,
-    pub(super) patience: HelperTimeouts,
+    pub(super) time_limit: HelperTimeouts,
     /// Requests for the output so far, which start a new page.
     pub(super) page_turns: mpsc::Receiver<PageRequest>,
     /// Bytes of both streams on the current page.
@@ -75,20 +75,20 @@ pub(super) struct StartRequest {
 }
 
 impl StartRequest {
-    pub(super) fn of(order: &Order, line: Option<OwnedFd>) -> io::Result<Self> {
-        let task = Task::of(order, line.is_some());
+    pub(super) fn new(order: &Order, line: Option<OwnedFd>) -> io::Result<Self> {
+        let task = Task::from_order(order, line.is_some());
         Ok(Self { order: wire::frame(&task)?, input: order.input.clone(), line })
     }
 
     /// Sends the order and waits for the start of the program.
-    async fn exchange(&self, lifeline: &mut ControlSocket) -> io::Result<HelperMessage> {
-        lifeline.write_all(&self.order).await?;
+    async fn exchange(&self, control_socket: &mut ControlSocket) -> io::Result<HelperMessage> {
+        control_socket.write_all(&self.order).await?;
         // A helper that refuses stops reading: its message counts, not the write error.
         let written = match &self.line {
-            Some(end) => stdin_socket::hand_over(lifeline, end).await,
-            None => lifeline.write_all(&self.input).await,
+            Some(end) => stdin_socket::hand_over(control_socket, end).await,
+            None => control_socket.write_all(&self.input).await,
         };
-        let word = wire::receive(lifeline).await;
+        let word = wire::receive(control_socket).await;
         if word.is_err() { written.and(word) } else { word }
     }
 }
@@ -98,14 +98,14 @@ impl HelperSession {
     pub(super) async fn keep(
         mut self,
         mut child: Child,
-        mut lifeline: ControlSocket,
+        mut control_socket: ControlSocket,
         greeting: StartRequest,
         started: oneshot::Sender<io::Result<HelperMessage>>,
     ) -> Result<ProgramEnd, ProcessError> {
         // The PID is valid until the helper is reaped, which happens only here.
         let helper = child.id();
         let word = tokio::select! {
-            word = greeting.exchange(&mut lifeline) => word,
+            word = greeting.exchange(&mut control_socket) => word,
             () = self.gone.cancelled() => Err(io::ErrorKind::Interrupted.into()),
             () = tokio::time::sleep(START) => Err(io::ErrorKind::TimedOut.into()),
         };
@@ -113,13 +113,13 @@ impl HelperSession {
         let ended = if let Ok(HelperMessage::Started(program)) = word {
             // The caller may be gone; that is noticed next.
             drop(started.send(word));
-            let ended = self.listen(&mut child, lifeline).await;
+            let ended = self.listen(&mut child, control_socket).await;
             if ended.is_none() {
                 clear_away(helper, Some(program)).await;
             }
             ended
         } else {
-            drop(lifeline);
+            drop(control_socket);
             let has_waited = matches!(&word, Err(error) if error.kind() == io::ErrorKind::TimedOut);
             // It exits by itself once the socket is closed, unless it is blocked.
             if has_waited || tokio::time::timeout(MARGIN, child.wait()).await.is_err() {
@@ -140,13 +140,14 @@ impl HelperSession {
     }
 
     /// Listens until the helper has reported. `None` if it is lost.
-    async fn listen(&mut self, child: &mut Child, lifeline: ControlSocket) -> Option<ProgramEnd> {
+    async fn listen(&mut self, child: &mut Child, control_socket: ControlSocket) -> Option<ProgramEnd> {
         let mut stdout = Pipe::new(OutputStream::Stdout, child.stdout.take());
         let mut stderr = Pipe::new(OutputStream::Stderr, child.stderr.take());
-        let (mut words, lifeline) = lifeline.into_split();
-        let mut lifeline = Some(lifeline);
+        let (mut words, control_socket) = control_socket.into_split();
+        let mut control_socket = Some(control_socket);
         let mut word = pin!(wire::receive::<HelperMessage>(&mut words));
-        let mut until = self.patience.wall.map(|wall| Instant::now() + wall + self.patience.grace + MARGIN);
+        let mut until =
+            self.time_limit.wall.map(|wall| Instant::now() + wall + self.time_limit.grace + MARGIN);
         let (mut is_stopping, mut is_flooded) = (false, false);
         let word = loop {
             tokio::select! {
@@ -154,14 +155,14 @@ impl HelperSession {
                 word = &mut word => break word.ok()?,
                 // The helper notices the half-closed socket, ends everything, and can still answer. Output is read until then, so
                 // that processes that clean up do not block on a full pipe.
-                () = self.gone.cancelled(), if lifeline.is_some() => {
-                    lifeline = None;
-                    until = Some(Instant::now() + self.patience.grace + MARGIN);
+                () = self.gone.cancelled(), if control_socket.is_some() => {
+                    control_socket = None;
+                    until = Some(Instant::now() + self.time_limit.grace + MARGIN);
                 }
                 () = self.stop.cancelled(), if !is_stopping => {
                     is_stopping = true;
-                    until = Some(Instant::now() + self.patience.grace + MARGIN);
-                    say(&mut lifeline, STOP).await?;
+                    until = Some(Instant::now() + self.time_limit.grace + MARGIN);
+                    say(&mut control_socket, STOP).await?;
                 }
                 () = sleep_until(until) => return None,
                 Some(turn) = self.page_turns.recv() => {
@@ -177,7 +178,7 @@ impl HelperSession {
             if self.max_output.is_some_and(|max| self.printed > max) && !is_flooded {
                 is_flooded = true;
                 until = Some(Instant::now() + MARGIN);
-                say(&mut lifeline, KILL).await?;
+                say(&mut control_socket, KILL).await?;
             }
         };
         let HelperMessage::Ended { status, cause, usage, survivors } = word else { return None };
@@ -221,9 +222,9 @@ impl HelperSession {
 }
 
 /// Sends one command to the helper. `None` if it no longer listens.
-async fn say(lifeline: &mut Option<OwnedWriteHalf>, word: u8) -> Option<()> {
-    match lifeline {
-        Some(lifeline) => lifeline.write_all(&[word]).await.ok(),
+async fn say(control_socket: &mut Option<OwnedWriteHalf>, word: u8) -> Option<()> {
+    match control_socket {
+        Some(control_socket) => control_socket.write_all(&[word]).await.ok(),
         None => Some(()),
     }
 }

@@ -9,10 +9,10 @@ use super::end::{Limit, Usage};
 use super::order::Limits;
 
 /// Check interval of a stable tree.
-const CALM: Duration = Duration::from_millis(100);
+const STABLE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Check interval of a growing tree.
-const ALERT: Duration = Duration::from_millis(20);
+const GROWING_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Keeps the highest values of a tree.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl LimitMonitor {
         if self.limits.cpu.is_some_and(|most| cpu > most) {
             return Verdict::Reached(Limit::Cpu);
         }
-        Verdict::Within(if grows { ALERT } else { CALM })
+        Verdict::Within(if grows { GROWING_INTERVAL } else { STABLE_INTERVAL })
     }
 
     /// The total usage, once all are reaped.

@@ -31,10 +31,10 @@ const MAX_LAST_LOOKS: Duration = Duration::from_secs(2);
 const LAST_LOOKS: usize = 4;
 
 /// Minimum pause between two scans while a program runs.
-const REST: Duration = Duration::from_secs(1);
+const MIN_PAUSE: Duration = Duration::from_secs(1);
 
 /// The pause after a scan, as a multiple of its duration.
-const RESTS: u32 = 50;
+const PAUSE_FACTOR: u32 = 50;
 
 /// The repositories of one program.
 #[derive(Debug)]
@@ -57,17 +57,17 @@ pub(super) struct Repositories {
 impl Repositories {
     /// Scans existing repositories. Also returns the files that their settings have git run, which must not change for
     /// now.
-    pub(super) fn of(folders: Vec<PathBuf>, owner: &GitOwner) -> (Self, BTreeSet<PathBuf>) {
+    pub(super) fn scan(folders: Vec<PathBuf>, owner: &GitOwner) -> (Self, BTreeSet<PathBuf>) {
         let began = time();
         let until = now() + MAX_LOOK;
         let mut look = RepositoryScan::at(
             &folders,
             ScanBounds { folders: FOLDERS_BEFORE, until, opening_all_but: None },
         );
-        look.read_errands(owner);
+        look.read_executions(owner);
         let mut known: HashMap<Digest, bool> = look.places.iter().map(|place| (*place, true)).collect();
-        for errand in &look.errands {
-            *known.entry(errand.digest).or_default() |= errand.is_used;
+        for execution in &look.executions {
+            *known.entry(execution.digest).or_default() |= execution.is_used;
         }
         let mut room = SnapshotBudget::new();
         // If its content does not fit, a file is only set aside.
@@ -79,7 +79,7 @@ impl Repositories {
             closed: look.closed.into_iter().map(|(folder, _)| folder).collect(),
             reach,
             cut_at: look.cut.map(|_| began),
-            next_look: now() + REST,
+            next_look: now() + MIN_PAUSE,
             folders,
             owner: owner.clone(),
         };
@@ -94,11 +94,11 @@ impl Repositories {
         }
         let look = self.look(began + MAX_LOOK, None);
         let took = now() - began;
-        self.next_look = now() + (took * RESTS).max(REST);
+        self.next_look = now() + (took * PAUSE_FACTOR).max(MIN_PAUSE);
         // Files in a folder that cannot be entered are unusable.
         let is_closed = look.closed.iter().any(|(folder, is_open)| *is_open && !self.closed.contains(folder));
         let is_shorter = look.cut.is_some_and(|cut| !cut.is_late && cut.depth < self.reach);
-        match self.new_errands(&look).next().is_some() || is_closed {
+        match self.new_executions(&look).next().is_some() || is_closed {
             true => Some(Cause::Trespass),
             false => is_shorter.then_some(Cause::Limit(Limit::Folders)),
         }
@@ -116,14 +116,14 @@ impl Repositories {
             let is_closed = look.closed.iter().any(|(folder, _)| !self.closed.contains(folder))
                 || look.opened.iter().any(|(_, mode)| is_enterable(*mode));
             opened.append(&mut look.opened);
-            let errands: Vec<&GitExecution> = self.new_errands(&look).collect();
-            errands.iter().for_each(|errand| self.put_back_one(errand));
-            if is_closed || !errands.is_empty() {
+            let executions: Vec<&GitExecution> = self.new_executions(&look).collect();
+            executions.iter().for_each(|execution| self.put_back_one(execution));
+            if is_closed || !executions.is_empty() {
                 finding = Some(Cause::Trespass);
             } else if look.reach() < self.reach {
                 finding = finding.or(Some(Cause::Limit(Limit::Folders)));
             }
-            if errands.is_empty() {
+            if executions.is_empty() {
                 break;
             }
         }
@@ -140,29 +140,29 @@ impl Repositories {
         let more = if self.cut_at.is_none() { FOLDERS_MADE } else { 0 };
         let bounds = ScanBounds { folders: FOLDERS_BEFORE + more, until, opening_all_but };
         let mut look = RepositoryScan::at(&self.folders, bounds);
-        look.read_errands(&self.owner);
+        look.read_executions(&self.owner);
         look
     }
 
-    fn new_errands<'a>(&self, look: &'a RepositoryScan) -> impl Iterator<Item = &'a GitExecution> {
-        look.errands.iter().filter(|errand| {
-            let is_known = self.known.get(&errand.digest).is_some_and(|used| *used || !errand.is_used);
-            let is_young = |since| errand.chain.iter().any(|path| is_changed_since(path, since));
+    fn new_executions<'a>(&self, look: &'a RepositoryScan) -> impl Iterator<Item = &'a GitExecution> {
+        look.executions.iter().filter(|execution| {
+            let is_known = self.known.get(&execution.digest).is_some_and(|used| *used || !execution.is_used);
+            let is_young = |since| execution.chain.iter().any(|path| is_changed_since(path, since));
             !is_known && self.cut_at.is_none_or(is_young)
         })
     }
 
     /// Restores the first of its files that has changed; if none has, sets the last one aside.
-    fn put_back_one(&self, errand: &GitExecution) {
-        let keepsakes = || errand.chain.iter().filter_map(|path| self.keepsake(path));
-        let changed = keepsakes().find(Snapshot::is_changed);
-        let unchanged = || keepsakes().next_back().map(|keepsake| Snapshot { was: None, ..keepsake });
+    fn put_back_one(&self, execution: &GitExecution) {
+        let snapshots = || execution.chain.iter().filter_map(|path| self.old_content(path));
+        let changed = snapshots().find(Snapshot::is_changed);
+        let unchanged = || snapshots().next_back().map(|old_content| Snapshot { was: None, ..old_content });
         // The caller is notified in any case.
-        drop(changed.or_else(unchanged).map(|keepsake| keepsake.put_back()));
+        drop(changed.or_else(unchanged).map(|old_content| old_content.put_back()));
     }
 
     /// The old content, possibly none.
-    fn keepsake(&self, path: &Path) -> Option<Snapshot> {
+    fn old_content(&self, path: &Path) -> Option<Snapshot> {
         let folder = self.folders.iter().find(|folder| path.starts_with(folder))?;
         let inner = path.strip_prefix(folder).ok()?.to_owned();
         Some(Snapshot { folder: folder.clone(), path: inner, was: self.kept.get(path).cloned() })

@@ -121,7 +121,7 @@ fn judged(owners: &[Step], programs: &[Step]) -> (usize, Vec<PathBuf>) {
     #[expect(clippy::disallowed_methods, reason = "a test makes its own files")]
     let root = folder.path().canonicalize().unwrap();
     owners.iter().for_each(|step| take(&root, step, "fine"));
-    let (repositories, _) = Repositories::of(vec![root.clone()], &GitOwner::default());
+    let (repositories, _) = Repositories::scan(vec![root.clone()], &GitOwner::default());
     programs.iter().for_each(|step| take(&root, step, "evil"));
     let before = found_by_git(&root, "evil").len();
     repositories.put_back();
@@ -146,14 +146,14 @@ fn in_memory() -> tempfile::TempDir {
 fn a_look_that_folders_of_a_program_cut_short_is_a_finding() {
     let folder = in_memory();
     let root = folder.path().canonicalize().unwrap();
-    let (repositories, _) = Repositories::of(vec![root.clone()], &GitOwner::default());
+    let (repositories, _) = Repositories::scan(vec![root.clone()], &GitOwner::default());
     for count in 0..=FOLDERS_BEFORE + FOLDERS_MADE {
         std::fs::create_dir(root.join(count.to_string())).unwrap();
     }
     take(&root, &Step::Repository(1, ".git"), "evil");
     assert_eq!(repositories.put_back(), Some(Cause::Limit(Limit::Folders)));
-    // Where so many were there before, they are no finding, and young errands nearby still are.
-    let (before, _) = Repositories::of(vec![root.clone()], &GitOwner::default());
+    // Where so many were there before, they are no finding, and young executions nearby still are.
+    let (before, _) = Repositories::scan(vec![root.clone()], &GitOwner::default());
     assert_eq!(before.put_back(), None);
     take(&root, &Step::Repository(0, ".git"), "evil");
     assert_eq!(before.put_back(), Some(Cause::Trespass));
@@ -164,7 +164,7 @@ fn a_look_that_folders_of_a_program_cut_short_is_a_finding() {
 fn many_files_hide_no_repository() {
     let folder = in_memory();
     let root = folder.path().canonicalize().unwrap();
-    let (repositories, _) = Repositories::of(vec![root.clone()], &GitOwner::default());
+    let (repositories, _) = Repositories::scan(vec![root.clone()], &GitOwner::default());
     for count in 0..25_000 {
         std::fs::write(root.join(count.to_string()), "").unwrap();
     }

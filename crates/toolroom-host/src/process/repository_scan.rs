@@ -46,7 +46,7 @@ pub(super) struct RepositoryScan {
     pub(super) repositories: BTreeSet<PathBuf>,
     /// `.git` files and links.
     pub(super) pointers: Vec<PathBuf>,
-    pub(super) errands: Vec<GitExecution>,
+    pub(super) executions: Vec<GitExecution>,
     /// Their targets.
     pub(super) places: Vec<Digest>,
     /// Files that define executions or could, and links to them.

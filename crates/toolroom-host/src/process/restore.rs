@@ -25,10 +25,10 @@ impl Snapshots {
     /// Restores changed files. Returns whether any had changed. Errors do not stop the others.
     pub(super) fn put_back(&self) -> bool {
         let mut is_any = false;
-        for keepsake in self.kept.iter().filter(|keepsake| keepsake.is_changed()) {
+        for old_content in self.kept.iter().filter(|old_content| old_content.is_changed()) {
             is_any = true;
             // The caller is notified in any case.
-            drop(keepsake.put_back());
+            drop(old_content.put_back());
         }
         is_any
     }

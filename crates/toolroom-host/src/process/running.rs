@@ -19,7 +19,7 @@ pub struct Running {
     pub(super) stop: CancellationToken,
     pub(super) page_turns: mpsc::Sender<PageRequest>,
     pub(super) end: watch::Receiver<Option<Result<ProgramEnd, ProcessError>>>,
-    pub(super) _lifeline: DropGuard,
+    pub(super) _guard: DropGuard,
 }
 
 /// The output so far.

@@ -70,7 +70,7 @@ pub(super) struct SnapshotBudget {
 
 impl Snapshots {
     /// Takes snapshots of these paths, each given with its base folder.
-    pub(super) fn of(paths: impl IntoIterator<Item = (PathBuf, PathBuf)>) -> io::Result<Self> {
+    pub(super) fn take(paths: impl IntoIterator<Item = (PathBuf, PathBuf)>) -> io::Result<Self> {
         let mut room = SnapshotBudget::new();
         let mut kept = Vec::new();
         for (folder, path) in paths {
@@ -107,7 +107,7 @@ fn is_changed(was: Option<&SnapshotEntry>, path: &Path) -> bool {
         (Some(was), Ok(is)) => (was, is),
         (None, Ok(_)) | (Some(_), Err(_)) => return true,
     };
-    let look = Fingerprint::of(&is);
+    let look = Fingerprint::new(&is);
     if was.look.mode != look.mode || was.look.owner != look.owner {
         return true;
     }
@@ -147,7 +147,7 @@ fn is_no_folder(error: &io::Error) -> bool {
 }
 
 impl Fingerprint {
-    fn of(found: &std::fs::Metadata) -> Self {
+    fn new(found: &std::fs::Metadata) -> Self {
         Self {
             device: found.dev(),
             inode: found.ino(),
@@ -191,6 +191,6 @@ impl SnapshotBudget {
         } else {
             SnapshotContent::Other
         };
-        Ok(Some(SnapshotEntry { look: Fingerprint::of(&found), content }))
+        Ok(Some(SnapshotEntry { look: Fingerprint::new(&found), content }))
     }
 }

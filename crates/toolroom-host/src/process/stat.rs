@@ -23,7 +23,7 @@ pub(crate) struct Stat {
 
 impl Stat {
     /// Of the process with this PID. Fails with [`io::ErrorKind::NotFound`] if it does not exist.
-    pub(crate) fn of(pid: u32) -> io::Result<Self> {
+    pub(crate) fn read(pid: u32) -> io::Result<Self> {
         let text = kernel_text(&format!("/proc/{pid}/stat"))?;
         Self::parse(&text).ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
@@ -106,7 +106,7 @@ mod tests {
         for end in 0..LINE.iter().position(|byte| *byte == b'9').unwrap() + 40 {
             assert_eq!(Stat::parse(&LINE[..end]), None, "{end}");
         }
-        assert_eq!(Stat::of(u32::MAX).unwrap_err().kind(), io::ErrorKind::NotFound);
-        assert_eq!(Stat::of(std::process::id()).unwrap().parent, std::os::unix::process::parent_id());
+        assert_eq!(Stat::read(u32::MAX).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(Stat::read(std::process::id()).unwrap().parent, std::os::unix::process::parent_id());
     }
 }

@@ -40,24 +40,24 @@ pub(super) fn pair() -> io::Result<(StdinSocket, OwnedFd)> {
 }
 
 /// Sends the program's end to the helper.
-pub(super) async fn hand_over(lifeline: &tokio::net::UnixStream, end: &OwnedFd) -> io::Result<()> {
+pub(super) async fn hand_over(control_socket: &tokio::net::UnixStream, end: &OwnedFd) -> io::Result<()> {
     let send = || {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut attached = SendAncillaryBuffer::new(&mut space);
         let ends = [end.as_fd()];
         attached.push(SendAncillaryMessage::ScmRights(&ends));
-        sendmsg(lifeline, &[IoSlice::new(&ENVELOPE)], &mut attached, SendFlags::NOSIGNAL)?;
+        sendmsg(control_socket, &[IoSlice::new(&ENVELOPE)], &mut attached, SendFlags::NOSIGNAL)?;
         Ok(())
     };
-    lifeline.async_io(Interest::WRITABLE, send).await
+    control_socket.async_io(Interest::WRITABLE, send).await
 }
 
 /// Receives it in the helper. Closed on exec of other programs.
-pub(super) fn take(lifeline: &ControlSocket) -> io::Result<OwnedFd> {
+pub(super) fn take(control_socket: &ControlSocket) -> io::Result<OwnedFd> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut attached = RecvAncillaryBuffer::new(&mut space);
     let mut envelope = ENVELOPE;
-    recvmsg(lifeline, &mut [IoSliceMut::new(&mut envelope)], &mut attached, RecvFlags::CMSG_CLOEXEC)?;
+    recvmsg(control_socket, &mut [IoSliceMut::new(&mut envelope)], &mut attached, RecvFlags::CMSG_CLOEXEC)?;
     let ends = attached.drain().find_map(|message| match message {
         RecvAncillaryMessage::ScmRights(mut ends) => ends.next(),
         _ => None,

@@ -73,7 +73,7 @@ impl Supervisor {
         observer: Observer,
     ) -> Result<Running, ProcessError> {
         order.check()?;
-        let (child, lifeline) = self.start_helper().map_err(|source| self.unusable(source))?;
+        let (child, control_socket) = self.start_helper().map_err(|source| self.unusable(source))?;
         let (tell, end) = watch::channel(None);
         let (tell_started, started) = oneshot::channel();
         let (stop, gone) = (CancellationToken::new(), CancellationToken::new());
@@ -86,21 +86,21 @@ impl Supervisor {
             stop: stop.clone(),
             gone: gone.clone(),
             max_output: order.limits.output_bytes,
-            patience: HelperTimeouts { wall: order.limits.wall, grace: order.grace },
+            time_limit: HelperTimeouts { wall: order.limits.wall, grace: order.grace },
             page_turns: turns,
             printed: 0,
         };
         // From here on, dropping this future or the handle makes the task end everything.
         let lifeguard = gone.drop_guard();
-        let greeting = StartRequest::of(&order, line).map_err(|source| self.unusable(source))?;
+        let greeting = StartRequest::new(&order, line).map_err(|source| self.unusable(source))?;
         tokio::spawn(async move {
-            let ended = keeper.keep(child, lifeline, greeting, tell_started).await;
+            let ended = keeper.keep(child, control_socket, greeting, tell_started).await;
             tell.send_replace(Some(ended));
         });
         let started = started.await.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
         match started.map_err(|source| self.unusable(source))? {
             HelperMessage::Started(pid) => {
-                Ok(Running { pid, output, stop, page_turns, end, _lifeline: lifeguard })
+                Ok(Running { pid, output, stop, page_turns, end, _guard: lifeguard })
             }
             HelperMessage::NotStarted(step, code) => Err(not_started(&order, step, code)),
             HelperMessage::NotConfined(reason) => Err(ProcessError::Confinement { reason }),

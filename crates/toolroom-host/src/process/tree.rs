@@ -23,13 +23,13 @@ use super::wire::{self, HelperMessage, KILL, STOP, Task};
 const FIRST_LOOK: Duration = Duration::from_millis(20);
 
 /// Maximum grace period if no caller waits any more.
-const FAREWELL: Duration = Duration::from_secs(1);
+const UNATTENDED_GRACE: Duration = Duration::from_secs(1);
 
 /// How long killed processes may take to disappear.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
 /// Interval of checking for that.
-const MOMENT: Duration = Duration::from_millis(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// The process tree of a program.
 #[derive(Debug)]
@@ -37,8 +37,8 @@ pub(super) struct Tree {
     began: Instant,
     program: u32,
     /// The namespaces, if the program is not our own child.
-    house: Option<Namespaces>,
-    place: Cleanup,
+    namespaces: Option<Namespaces>,
+    cleanup: Cleanup,
     /// Known once the program itself has ended.
     status: Option<Status>,
     /// Whether no descendant is left.
@@ -54,12 +54,12 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    pub(super) fn of(program: u32, task: &Task, deaths: SignalFd) -> Self {
+    pub(super) fn new(program: u32, task: &Task, deaths: SignalFd) -> Self {
         Self {
             began: now(),
             program,
-            house: None,
-            place: Cleanup::default(),
+            namespaces: None,
+            cleanup: Cleanup::default(),
             status: None,
             is_empty: false,
             cause: Cause::Itself,
@@ -72,23 +72,23 @@ impl Tree {
     }
 
     /// For a program in namespaces of its own.
-    pub(super) fn in_house(house: Namespaces, task: &Task, deaths: SignalFd) -> Self {
-        Self { house: Some(house), ..Self::of(0, task, deaths) }
+    pub(super) fn in_namespaces(namespaces: Namespaces, task: &Task, deaths: SignalFd) -> Self {
+        Self { namespaces: Some(namespaces), ..Self::new(0, task, deaths) }
     }
 
     /// Adds the cleanup after the end.
-    pub(super) fn with_place(self, place: Cleanup) -> Self {
-        Self { place, ..self }
+    pub(super) fn with_cleanup(self, cleanup: Cleanup) -> Self {
+        Self { cleanup, ..self }
     }
 
     /// The PID of the program.
     pub(super) fn program(&self) -> u32 {
-        self.house.as_ref().map_or(self.program, |house| house.program)
+        self.namespaces.as_ref().map_or(self.program, |namespaces| namespaces.program)
     }
 
     /// Waits until the tree has ended or must be killed.
-    pub(super) fn run(&mut self, lifeline: &ControlSocket) {
-        let mut lifeline = Some(lifeline);
+    pub(super) fn run(&mut self, control_socket: &ControlSocket) {
+        let mut control_socket = Some(control_socket);
         // Most programs have ended by then, and are never monitored.
         let mut look_at = self.began + FIRST_LOOK;
         loop {
@@ -102,25 +102,25 @@ impl Tree {
             }
             if time >= look_at {
                 // Bubblewrap and our init process do not count as the program's.
-                let ours = if self.house.is_some() { 2 } else { 0 };
+                let ours = if self.namespaces.is_some() { 2 } else { 0 };
                 let living = descendants::some_descendants(std::process::id(), self.watch.enough(ours));
                 match self.watch.look(&living, ours, reaped_cpu()) {
-                    Verdict::Within(rest) => match self.place.finding(&living) {
-                        Some(cause) => return self.because(cause),
+                    Verdict::Within(rest) => match self.cleanup.finding(&living) {
+                        Some(cause) => return self.set_cause(cause),
                         None => look_at = time + rest,
                     },
-                    Verdict::Reached(limit) => return self.because(Cause::Limit(limit)),
+                    Verdict::Reached(limit) => return self.set_cause(Cause::Limit(limit)),
                 }
             }
             let next = self.grace_until.or(self.wall_until());
-            match self.hear(lifeline, next.map_or(look_at, |next| next.min(look_at))) {
+            match self.wait_for_event(control_socket, next.map_or(look_at, |next| next.min(look_at))) {
                 TreeEvent::Nothing => {}
                 TreeEvent::Stop if self.grace_until.is_some() => {}
                 TreeEvent::Stop => self.terminate(Cause::Stopped),
-                TreeEvent::Kill => return self.because(Cause::Stopped),
+                TreeEvent::Kill => return self.set_cause(Cause::Stopped),
                 TreeEvent::Gone => {
-                    lifeline = None;
-                    self.hurry();
+                    control_socket = None;
+                    self.shorten_grace();
                 }
             }
         }
@@ -132,21 +132,21 @@ impl Tree {
     }
 
     /// The first cause counts.
-    fn because(&mut self, cause: Cause) {
+    fn set_cause(&mut self, cause: Cause) {
         if self.cause == Cause::Itself {
             self.cause = cause;
         }
     }
 
     fn terminate(&mut self, cause: Cause) {
-        self.because(cause);
+        self.set_cause(cause);
         self.grace_until = Some(now() + self.grace);
         descendants::terminate(std::process::id());
     }
 
     /// Shortens the grace period, because no caller waits any more.
-    fn hurry(&mut self) {
-        self.grace = self.grace.min(FAREWELL);
+    fn shorten_grace(&mut self) {
+        self.grace = self.grace.min(UNATTENDED_GRACE);
         match self.grace_until {
             Some(until) => self.grace_until = Some(until.min(now() + self.grace)),
             None => self.terminate(Cause::Stopped),
@@ -158,30 +158,31 @@ impl Tree {
     }
 
     /// Waits for a death, a message or the time. A closed control socket is not polled again.
-    fn hear(&mut self, lifeline: Option<&ControlSocket>, until: Instant) -> TreeEvent {
+    fn wait_for_event(&mut self, control_socket: Option<&ControlSocket>, until: Instant) -> TreeEvent {
         let wait = until.saturating_duration_since(now());
         let wait = Timespec {
             tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: wait.subsec_nanos().into(),
         };
         let mut sources = vec![PollFd::new(&self.deaths, PollFlags::IN)];
-        let words = self.house.as_ref().and_then(|house| house.words.as_ref());
-        let at_lifeline = sources.len() + usize::from(words.is_some());
+        let words = self.namespaces.as_ref().and_then(|namespaces| namespaces.words.as_ref());
+        let at_guard = sources.len() + usize::from(words.is_some());
         sources.extend(words.map(|words| PollFd::new(words, PollFlags::IN)));
-        sources.extend(lifeline.map(|lifeline| PollFd::new(lifeline, PollFlags::IN)));
+        sources.extend(control_socket.map(|control_socket| PollFd::new(control_socket, PollFlags::IN)));
         if poll(&mut sources, Some(&wait)).is_err() {
             return TreeEvent::Nothing;
         }
-        let has_word = sources.get(at_lifeline).is_some_and(|lifeline| !lifeline.revents().is_empty());
-        let is_told = at_lifeline > 1 && sources.get(1).is_some_and(|words| !words.revents().is_empty());
+        let has_word =
+            sources.get(at_guard).is_some_and(|control_socket| !control_socket.revents().is_empty());
+        let is_told = at_guard > 1 && sources.get(1).is_some_and(|words| !words.revents().is_empty());
         drop(sources);
         if is_told {
-            self.hear_from_inside();
+            self.read_init_message();
         }
         // Only the fact of a death matters; reaping follows.
         while let Ok(Some(_)) = self.deaths.read_signal() {}
         let mut word = [0];
-        match lifeline.filter(|_| has_word).map(|mut lifeline| lifeline.read(&mut word)) {
+        match control_socket.filter(|_| has_word).map(|mut control_socket| control_socket.read(&mut word)) {
             None => TreeEvent::Nothing,
             Some(Ok(1)) if word == [STOP] => TreeEvent::Stop,
             Some(Ok(1)) if word == [KILL] => TreeEvent::Kill,
@@ -190,19 +191,19 @@ impl Tree {
     }
 
     /// Reads the next message of the init process, which is available or will never come.
-    fn hear_from_inside(&mut self) {
-        let Some(house) = &mut self.house else { return };
-        let word = house.words.as_mut().map(wire::read::<InitMessage>);
+    fn read_init_message(&mut self) {
+        let Some(namespaces) = &mut self.namespaces else { return };
+        let word = namespaces.words.as_mut().map(wire::read::<InitMessage>);
         match word {
             Some(Ok(InitMessage::Ended(status))) => self.status = Some(status),
             Some(Ok(InitMessage::Begun(_) | InitMessage::Failed(..))) => {}
-            Some(Err(_)) | None => house.words = None,
+            Some(Err(_)) | None => namespaces.words = None,
         }
     }
 
     /// Kills everything in the namespaces at once, which even fork bombs cannot escape.
-    fn pull_down(&self) {
-        let keeper = self.house.as_ref().and_then(|house| i32::try_from(house.keeper).ok());
+    fn kill_namespaces(&self) {
+        let keeper = self.namespaces.as_ref().and_then(|namespaces| i32::try_from(namespaces.keeper).ok());
         if let Some(keeper) = keeper.and_then(Pid::from_raw)
             && self.keeper_is_ours()
         {
@@ -212,7 +213,7 @@ impl Tree {
 
     /// A PID is valid until it is reaped.
     fn keeper_is_ours(&self) -> bool {
-        self.house.as_ref().is_some_and(|house| !house.is_gone)
+        self.namespaces.as_ref().is_some_and(|namespaces| !namespaces.is_gone)
     }
 
     /// Reaps dead children.
@@ -231,7 +232,7 @@ impl Tree {
         loop {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) if Some(pid) == program => self.status = Some(status_of(status)),
-                Ok(Some((pid, _))) => self.miss(pid),
+                Ok(Some((pid, _))) => self.note_bubblewrap_end(pid),
                 Err(Errno::INTR) => {}
                 Ok(None) => return,
                 Err(_) => {
@@ -243,11 +244,11 @@ impl Tree {
     }
 
     /// Notes that bubblewrap has ended, if it has.
-    fn miss(&mut self, pid: Pid) {
-        if let Some(house) = &mut self.house
-            && pid.as_raw_nonzero().get().unsigned_abs() == house.keeper
+    fn note_bubblewrap_end(&mut self, pid: Pid) {
+        if let Some(namespaces) = &mut self.namespaces
+            && pid.as_raw_nonzero().get().unsigned_abs() == namespaces.keeper
         {
-            house.is_gone = true;
+            namespaces.is_gone = true;
         }
     }
 
@@ -256,26 +257,28 @@ impl Tree {
         if let (None, Some(program)) = (self.status, self.program_pid()) {
             let _ = kill_process_group(program, Signal::KILL);
         }
-        self.pull_down();
+        self.kill_namespaces();
         let began = now();
         while !self.is_empty && now() - began < LAST_WAIT {
             descendants::kill(std::process::id());
-            let wait = Timespec { tv_sec: 0, tv_nsec: MOMENT.subsec_nanos().into() };
+            let wait = Timespec { tv_sec: 0, tv_nsec: POLL_INTERVAL.subsec_nanos().into() };
             let _ = poll(&mut [PollFd::new(&self.deaths, PollFlags::IN)], Some(&wait));
             while let Ok(Some(_)) = self.deaths.read_signal() {}
             self.reap();
         }
         // The last message may not have been read yet.
-        while self.status.is_none() && self.house.as_ref().is_some_and(|house| house.words.is_some()) {
-            self.hear_from_inside();
+        while self.status.is_none()
+            && self.namespaces.as_ref().is_some_and(|namespaces| namespaces.words.is_some())
+        {
+            self.read_init_message();
         }
         let survivors = descendants::descendants(std::process::id()).len();
-        if let Some(cause) = self.place.put_back() {
-            self.because(cause);
+        if let Some(cause) = self.cleanup.put_back() {
+            self.set_cause(cause);
         }
         let status = self.status.unwrap_or(Status::Signalled(Signal::KILL.as_raw()));
         if self.cause == Cause::Itself {
-            self.cause = told_by(status);
+            self.cause = cause_of(status);
         }
         HelperMessage::Ended {
             status,
@@ -303,7 +306,7 @@ pub(super) fn status_of(status: WaitStatus) -> Status {
 }
 
 /// Some limits are enforced by the kernel, which sends a signal.
-fn told_by(status: Status) -> Cause {
+fn cause_of(status: Status) -> Cause {
     match status {
         Status::Signalled(signal) if signal == Signal::XCPU.as_raw() => Cause::Limit(Limit::Cpu),
         Status::Signalled(signal) if signal == Signal::XFSZ.as_raw() => Cause::Limit(Limit::FileBytes),

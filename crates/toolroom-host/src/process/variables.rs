@@ -13,7 +13,7 @@ use crate::environment::path_variable;
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Inherited if set.
-const PASSED_ON: [&str; 18] = [
+const INHERITED: [&str; 18] = [
     "HOME",
     "LANG",
     "LANGUAGE",
@@ -35,7 +35,7 @@ const PASSED_ON: [&str; 18] = [
 ];
 
 /// Inherited by desktop programs: variables of the graphical session.
-const OF_DESKTOP: [&str; 18] = [
+const DESKTOP_VARIABLES: [&str; 18] = [
     "BROWSER",
     "DBUS_SESSION_BUS_ADDRESS",
     "DESKTOP_SESSION",
@@ -178,12 +178,12 @@ impl Variables {
     pub fn for_desktop() -> Self {
         let mut made = Self::clean();
         let ours = |name: &str| Some((name.to_owned(), path_variable(name)?.into_os_string()));
-        made.values.extend(OF_DESKTOP.into_iter().filter_map(ours));
+        made.values.extend(DESKTOP_VARIABLES.into_iter().filter_map(ours));
         made
     }
 
     fn made_of<V: Into<OsString>>(ours: impl Fn(&str) -> Option<V>) -> Self {
-        let passed_on = PASSED_ON.into_iter().filter_map(|name| Some((name.to_owned(), ours(name)?.into())));
+        let passed_on = INHERITED.into_iter().filter_map(|name| Some((name.to_owned(), ours(name)?.into())));
         let fixed = [("PATH", PATH), ("TERM", "dumb")].map(|(name, value)| (name.to_owned(), value.into()));
         Self { values: passed_on.chain(fixed).collect() }
     }
@@ -240,7 +240,7 @@ mod tests {
     fn only_the_listed_names_are_inherited() {
         let variables = Variables::made_of(|name| Some(format!("our {name}")));
         let names: Vec<&str> = variables.iter().map(|(name, _)| name).collect();
-        assert_eq!(names.len(), PASSED_ON.len() + 2);
+        assert_eq!(names.len(), INHERITED.len() + 2);
         assert!(variables.iter().any(|(name, value)| name == "PATH" && value == PATH));
         assert!(variables.iter().any(|(name, value)| name == "HOME" && value == "our HOME"));
         let none = Variables::made_of(|_| None::<String>);

@@ -109,7 +109,7 @@ pub(super) fn code_of(error: &io::Error) -> i32 {
 }
 
 impl Task {
-    pub(super) fn of(order: &Order, line: bool) -> Self {
+    pub(super) fn from_order(order: &Order, line: bool) -> Self {
         Self {
             program: order.program.clone(),
             arguments: order.arguments.clone(),

@@ -55,7 +55,7 @@ pub struct Confinement {
 }
 
 impl Confinement {
-    pub(super) fn of(
+    pub(super) fn new(
         profile: &Profile,
         level: Level,
         bubblewrap: PathBuf,
@@ -94,10 +94,10 @@ impl Confinement {
                 }
             }
         }
-        let own = OwnPlaces::of(profile, level, user, &usable, &writable, own_home)?;
+        let own = OwnPlaces::find(profile, level, user, &usable, &writable, own_home)?;
         let is_hiding = level == Level::Namespaces;
         let survey = Survey { home: own_home, opened: &profile.programs_read, is_hiding };
-        let SensitiveFiles { credentials, named_folders, start_files, is_cut } = survey.of(&usable);
+        let SensitiveFiles { credentials, named_folders, start_files, is_cut } = survey.run(&usable);
         if is_cut && !survey.opens_everything() {
             return Err(SandboxError::TooMuch { folder: first.unwrap_or(Path::new("/")).to_owned() });
         }
@@ -109,7 +109,7 @@ impl Confinement {
         let more_start_files = start_files.split_off(start_files.len().min(MAX_COVERED_START_FILES));
         let covered = hidden.iter().chain(start_files.iter().filter(|path| protected::can_be_covered(path)));
         let covers =
-            covered.filter(|_| level == Level::Namespaces).cloned().filter_map(CoveredFile::of).collect();
+            covered.filter(|_| level == Level::Namespaces).cloned().filter_map(CoveredFile::at).collect();
         let of_repositories = shared().flat_map(|folder| protected::locked(folder));
         let locked: Vec<PathBuf> = of_repositories.filter(|path| is_open(path)).chain(start_files).collect();
         // Parents of protected files, and repositories. A credential file stays hidden after a rename of its folders, unless it
@@ -231,9 +231,9 @@ impl Confinement {
         let mut all: BTreeSet<PathBuf> = BTreeSet::new();
         for path in named {
             let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { continue };
-            let trail = folders.entry(folder.to_owned()).or_insert_with(|| PathWithLinks::of(folder));
+            let trail = folders.entry(folder.to_owned()).or_insert_with(|| PathWithLinks::resolve(folder));
             all.extend(trail.links.iter().cloned());
-            let PathWithLinks { links, end } = PathWithLinks::of_last(&trail.end.join(name));
+            let PathWithLinks { links, end } = PathWithLinks::resolve_last(&trail.end.join(name));
             all.extend(links);
             all.insert(end);
         }
@@ -262,7 +262,7 @@ struct OwnPlaces {
 
 impl OwnPlaces {
     /// Creates folders that a program could create otherwise.
-    fn of(
+    fn find(
         profile: &Profile,
         level: Level,
         user: Option<User>,

@@ -20,13 +20,13 @@ pub(super) struct CoveredFile {
 impl CoveredFile {
     /// Of the file at this path.
     #[expect(clippy::disallowed_methods, reason = "this is the door: which file a mount lies over")]
-    pub(super) fn of(path: PathBuf) -> Option<Self> {
+    pub(super) fn at(path: PathBuf) -> Option<Self> {
         let found = path.symlink_metadata().ok()?;
         Some(Self { path, device: found.dev(), inode: found.ino(), created: found.created().ok() })
     }
 
     /// Whether another file is at its path now. A missing file needs no cover.
     pub(super) fn is_replaced(&self) -> bool {
-        Self::of(self.path.clone()).is_some_and(|now| now != *self)
+        Self::at(self.path.clone()).is_some_and(|now| now != *self)
     }
 }

@@ -89,7 +89,7 @@ impl Sandbox {
     /// Applies a profile.
     pub fn confine(&self, profile: &Profile) -> Result<Confinement, SandboxError> {
         let bubblewrap = self.bubblewrap.clone().unwrap_or_default();
-        Confinement::of(profile, self.level, bubblewrap, |folder| {
+        Confinement::new(profile, self.level, bubblewrap, |folder| {
             if !user::is_root() {
                 return Ok(None);
             }

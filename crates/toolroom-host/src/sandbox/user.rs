@@ -8,6 +8,9 @@ use rustix::process::{Gid, Uid};
 use rustix::thread::CapabilitySets;
 use serde::{Deserialize, Serialize};
 
+use crate::folders::make_private;
+use crate::owner::give_to;
+
 /// The user `nobody`, who owns nothing.
 const NOBODY: u32 = 65_534;
 
@@ -76,4 +79,11 @@ impl User {
 /// Whether we are root.
 pub(super) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
+}
+
+/// Creates the home folder, or a folder in it, if missing. If we are root, it gets the owner that programs of this
+/// workspace run as. Blocks.
+pub fn make_home(home: &Path, workspace: &Path) -> io::Result<()> {
+    make_private(home)?;
+    Ok(give_to(User::of_folder(workspace)?, home)?)
 }

@@ -60,7 +60,7 @@ pub(crate) struct SensitiveFiles {
 
 impl Survey<'_> {
     /// Scans these folders. A folder of credentials that was opened by name is open completely. Blocks.
-    pub(crate) fn of(&self, folders: &BTreeSet<PathBuf>) -> SensitiveFiles {
+    pub(crate) fn run(&self, folders: &BTreeSet<PathBuf>) -> SensitiveFiles {
         let mut found = SensitiveFiles::default();
         let mut open: VecDeque<PathBuf> = folders
             .iter()

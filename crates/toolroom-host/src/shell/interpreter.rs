@@ -38,19 +38,19 @@ impl Interpreter {
     /// The order with this shell as program, for one command.
     #[must_use]
     pub fn once(self, order: Order, command: &str) -> Order {
-        self.told(order, &["-c", command])
+        self.with_arguments(order, &["-c", command])
     }
 
     /// The order with this shell as program, for a session.
     pub(super) fn lasting(self, order: Order) -> Order {
         match self {
-            Self::Bash => self.told(order, &["-c", BASH_LOOP]),
-            Self::Sh => self.told(order, &["-s"]),
+            Self::Bash => self.with_arguments(order, &["-c", BASH_LOOP]),
+            Self::Sh => self.with_arguments(order, &["-s"]),
         }
     }
 
     /// No startup files are read: the meaning of a command depends on its text only.
-    fn told(self, mut order: Order, words: &[&str]) -> Order {
+    fn with_arguments(self, mut order: Order, words: &[&str]) -> Order {
         let plain: &[&str] = match self {
             Self::Bash => &["--noprofile", "--norc"],
             Self::Sh => &[],

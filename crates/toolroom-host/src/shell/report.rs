@@ -34,7 +34,7 @@ pub(super) struct ReportReader {
 
 impl ReportReader {
     /// For the report with this word.
-    pub(super) fn of(word: &str) -> Self {
+    pub(super) fn new(word: &str) -> Self {
         Self {
             beginning: format!("{word} ").into_bytes(),
             ending: format!("\0{word}\0").into_bytes(),
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn a_report_may_arrive_in_any_pieces() {
         for size in 1..WHOLE.len() {
-            let mut reading = ReportReader::of("w0");
+            let mut reading = ReportReader::new("w0");
             let reports: Vec<Report> = WHOLE.chunks(size).filter_map(|piece| reading.push(piece)).collect();
             assert_eq!(reports, [expected()], "{size}");
         }
@@ -109,16 +109,16 @@ mod tests {
 
     #[test]
     fn a_report_with_another_word_is_skipped() {
-        let mut reading = ReportReader::of("w0");
+        let mut reading = ReportReader::new("w0");
         assert_eq!(reading.push(b"w1 0\n/\n\0\0w1\0 junk w"), None);
         assert_eq!(reading.push(b"0 3\n\0/a\nb\n\0umask 0022\nx\0w1\0"), None);
-        let mut plain = ReportReader::of("w0");
+        let mut plain = ReportReader::new("w0");
         assert_eq!(plain.push(&[b"w1 0\n\0".as_slice(), WHOLE].concat()), Some(expected()));
     }
 
     #[test]
     fn a_long_state_is_dropped_and_a_missing_folder_is_none() {
-        let mut reading = ReportReader::of("w0");
+        let mut reading = ReportReader::new("w0");
         assert_eq!(reading.push(b"w0 0\ntrapped\n\0\0umask 0"), None);
         for _ in 0..MAX_BYTES / 1000 * 3 {
             assert_eq!(reading.push(&[b'x'; 1000]), None);

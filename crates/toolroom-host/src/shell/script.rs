@@ -23,7 +23,7 @@ const BASH_OWN_WORDS: &str = "__toolroom=$? POSIXLY_CORRECT=; trap - DEBUG ERR R
 /// While the command runs, the socket is kept where no program can reach it, and standard input is empty. The output
 /// streams are restored afterwards, in case the command closed or moved them; descriptors `8` and `9` keep them, hidden
 /// from the command.
-pub(super) fn told(
+pub(super) fn command_script(
     interpreter: Interpreter,
     word: &str,
     command: &[u8],

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::error::ShellError;
 use super::interpreter::Interpreter;
 use super::report::{Report, ReportReader};
-use super::script::{quoted, told};
+use super::script::{command_script, quoted};
 use crate::process::{
     CapturedOutput, Cause, Order, ProcessError, ProgramEnd, Running, Status, StdinSocket, Supervisor,
 };
@@ -149,17 +149,17 @@ impl Session {
         if let Some(folder) = &command.folder {
             let entered = self.step(&entering(folder), &[], until, closed).await?;
             match entered {
-                Reply::Reported(Report { code: 0, folder, .. }) => memory.folder = folder,
-                Reply::Reported(_) => {
+                SessionReply::Reported(Report { code: 0, folder, .. }) => memory.folder = folder,
+                SessionReply::Reported(_) => {
                     // The messages of the shell are replaced by better ones below.
                     drop(self.running.turn_page().await);
                     return Err(ShellError::Folder { folder: folder.display().to_string() });
                 }
-                Reply::Ended(..) => {}
+                SessionReply::Ended(..) => {}
             }
         }
         match self.step(command.text.as_bytes(), &command.variables, until, closed).await? {
-            Reply::Reported(report) => {
+            SessionReply::Reported(report) => {
                 let Some((stdout, stderr)) = self.running.turn_page().await else {
                     // Both at once: it reported, and was ended.
                     let ended = self.running.wait().await?;
@@ -173,7 +173,7 @@ impl Session {
                     stderr,
                 })
             }
-            Reply::Ended(end, ended) => {
+            SessionReply::Ended(end, ended) => {
                 let folder = memory.folder.clone();
                 if end != CommandEnd::OutOfTime {
                     // The command itself ended the shell; the next shell is a new one.
@@ -191,7 +191,7 @@ impl Session {
         variables: &[(String, OsString)],
         until: Instant,
         closed: &CancellationToken,
-    ) -> Result<Reply, ShellError> {
+    ) -> Result<SessionReply, ShellError> {
         let report = async {
             match exchange(&mut self.line, self.interpreter, text, variables).await {
                 Ok(report) => report,
@@ -201,7 +201,7 @@ impl Session {
         };
         let is_late = tokio::select! {
             biased;
-            report = report => return Ok(Reply::Reported(report)),
+            report = report => return Ok(SessionReply::Reported(report)),
             () = wait(&self.running) => false,
             () = closed.cancelled() => return Err(ShellError::Closed),
             () = tokio::time::sleep_until(until) => true,
@@ -212,7 +212,7 @@ impl Session {
         let ended = self.running.wait().await?;
         let end =
             if is_late { CommandEnd::OutOfTime } else { CommandEnd::ShellEnded(ended.status, ended.cause) };
-        Ok(Reply::Ended(end, ended))
+        Ok(SessionReply::Ended(end, ended))
     }
 }
 
@@ -221,7 +221,7 @@ fn way_out(confinement: Option<&Confinement>) -> Option<&PathBuf> {
 }
 
 /// The response to a message.
-enum Reply {
+enum SessionReply {
     Reported(Report),
     Ended(CommandEnd, ProgramEnd),
 }
@@ -234,8 +234,8 @@ async fn exchange(
     variables: &[(String, OsString)],
 ) -> io::Result<Report> {
     let word = fresh_word()?;
-    let mut reading = ReportReader::of(&word);
-    line.write_all(&told(interpreter, &word, text, variables)).await?;
+    let mut reading = ReportReader::new(&word);
+    line.write_all(&command_script(interpreter, &word, text, variables)).await?;
     let mut piece = vec![0; 16 * 1024];
     loop {
         match line.read(&mut piece).await? {

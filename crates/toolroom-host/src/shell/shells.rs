@@ -13,7 +13,7 @@ use super::session::{Command, Outcome, Session, ShellState};
 use crate::process::{Order, ProcessError, Supervisor};
 
 /// Maximum number of shells.
-const MOST: usize = 16;
+const MAX_SHELLS: usize = 16;
 
 /// How long an unused shell is kept.
 const IDLE: Duration = Duration::from_secs(30 * 60);
@@ -48,12 +48,12 @@ impl Shells {
     /// No shells yet.
     #[must_use]
     pub fn new(supervisor: Supervisor, interpreter: Interpreter) -> Self {
-        Self { supervisor, interpreter, most: MOST, seats: Mutex::default() }
+        Self { supervisor, interpreter, most: MAX_SHELLS, seats: Mutex::default() }
     }
 
     /// Sets the maximum number of shells.
     #[must_use]
-    pub fn at_most(mut self, most: usize) -> Self {
+    pub fn with_maximum(mut self, most: usize) -> Self {
         self.most = most;
         self
     }

@@ -9,9 +9,8 @@ use rustix::io::Errno;
 use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
 use zeroize::Zeroizing;
 
-use super::key::{Byte, Key, KeyTimeout, Paste, next_key};
+use super::key::{Byte, Key, KeyTimeout, Paste, Stroke, next_key, next_stroke};
 use super::quiet_mode::QuietMode;
-use super::stroke::{Stroke, next_stroke};
 
 /// Timeout for the rest of a key's sequence, also over slow lines. Unnoticeable after Escape.
 const SEQUENCE: Duration = Duration::from_millis(100);
@@ -156,7 +155,7 @@ impl Terminal {
     }
 
     fn key_until(&self, deadline: Option<Instant>, paste: Paste) -> io::Result<Option<Key>> {
-        next_key(paste, |patience| match patience {
+        next_key(paste, |time_limit| match time_limit {
             KeyTimeout::Person => self.byte_until(deadline),
             KeyTimeout::Machine => self.byte_until(now().checked_add(SEQUENCE)),
             KeyTimeout::Paste => self.byte_until(now().checked_add(PASTE)),
@@ -166,7 +165,7 @@ impl Terminal {
     /// The next stroke of the editor; `None` on timeout. Only in quiet mode.
     pub(super) fn stroke(&self, timeout: Duration) -> io::Result<Option<Stroke>> {
         let deadline = now().checked_add(timeout);
-        next_stroke(|patience| match patience {
+        next_stroke(|time_limit| match time_limit {
             KeyTimeout::Person => self.byte_until(deadline),
             KeyTimeout::Machine => self.byte_until(now().checked_add(SEQUENCE)),
             KeyTimeout::Paste => self.byte_until(now().checked_add(PASTE)),

@@ -4,14 +4,13 @@ use std::io;
 use std::time::Duration;
 
 use super::device::{Size, Terminal};
-use super::key::Key;
+use super::key::{Key, Stroke};
 use super::layout::Layout;
 use super::sequence::Move;
-use super::stroke::Stroke;
 use super::text::Text;
 
 /// Interval between checks for other events.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Used if the terminal does not know its size.
 const USUAL: Size = Size { columns: 80, rows: 24 };
@@ -98,7 +97,7 @@ impl Editor {
     ) -> io::Result<EditorOutcome> {
         let mut text = Text::default();
         loop {
-            while !terminal.has_line(LOOK_EVERY)? {
+            while !terminal.has_line(POLL_INTERVAL)? {
                 if is_stopped() {
                     return Ok(EditorOutcome::Interrupted(!text.is_empty()));
                 }
@@ -118,7 +117,7 @@ impl Editor {
     ) -> io::Result<EditorOutcome> {
         writing.draw()?;
         loop {
-            let Some(stroke) = writing.terminal.stroke(LOOK_EVERY)? else {
+            let Some(stroke) = writing.terminal.stroke(POLL_INTERVAL)? else {
                 if is_stopped() {
                     return Ok(EditorOutcome::Stopped);
                 }

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use super::sequence::{ESCAPE, Sequence, continuations, eight_bit, escaped, skip_paste};
+use super::sequence::{ESCAPE, Move, Sequence, continuations, eight_bit, escaped, read_paste, skip_paste};
+use super::text::MAX_BYTES;
 
 /// A pressed key. Keys that send sequences, such as arrows, are skipped: read as letters, they would answer questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +56,7 @@ pub(super) enum Paste {
 
 /// A source of bytes.
 pub(super) trait Bytes {
-    fn next(&mut self, patience: KeyTimeout) -> io::Result<Byte>;
+    fn next(&mut self, time_limit: KeyTimeout) -> io::Result<Byte>;
 
     /// Puts back the last byte, which belongs to the next key.
     fn put_back(&mut self, byte: u8);
@@ -74,8 +75,8 @@ impl<F> ByteSource<F> {
 }
 
 impl<F: FnMut(KeyTimeout) -> io::Result<Byte>> Bytes for ByteSource<F> {
-    fn next(&mut self, patience: KeyTimeout) -> io::Result<Byte> {
-        self.again.take().map_or_else(|| (self.read)(patience), |byte| Ok(Byte::Got(byte)))
+    fn next(&mut self, time_limit: KeyTimeout) -> io::Result<Byte> {
+        self.again.take().map_or_else(|| (self.read)(time_limit), |byte| Ok(Byte::Got(byte)))
     }
 
     fn put_back(&mut self, byte: u8) {
@@ -155,4 +156,33 @@ fn character(first: u8, bytes: &mut impl Bytes) -> io::Result<Option<char>> {
         }
     }
     Ok(str::from_utf8(&text).ok().and_then(|text| text.chars().next()))
+}
+
+/// Input of the editor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Stroke {
+    Key(Key),
+    Move(Move),
+    Pasted(String),
+    /// The terminal was closed.
+    Gone,
+}
+
+/// The next stroke; `None` on timeout.
+pub(super) fn next_stroke(read: impl FnMut(KeyTimeout) -> io::Result<Byte>) -> io::Result<Option<Stroke>> {
+    let mut bytes = ByteSource::new(read);
+    loop {
+        return Ok(Some(match next_typed(&mut bytes)? {
+            Typed::Nothing => return Ok(None),
+            Typed::Gone => Stroke::Gone,
+            Typed::Key(key) => Stroke::Key(key),
+            Typed::Sequence(Sequence::Escape) => Stroke::Key(Key::Escape),
+            Typed::Sequence(Sequence::Move(key)) => Stroke::Move(key),
+            Typed::Sequence(Sequence::Paste) => {
+                let pasted = read_paste(&mut bytes, MAX_BYTES)?;
+                Stroke::Pasted(String::from_utf8_lossy(&pasted).into_owned())
+            }
+            Typed::Sequence(Sequence::Other) => continue,
+        }));
+    }
 }

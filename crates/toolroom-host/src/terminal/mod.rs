@@ -15,7 +15,6 @@ mod key;
 mod layout;
 mod quiet_mode;
 mod sequence;
-mod stroke;
 #[cfg(test)]
 mod tests;
 mod text;

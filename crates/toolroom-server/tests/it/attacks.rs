@@ -1,4 +1,4 @@
-//! Calls, ids and databases that were made to run something nobody said yes to.
+//! Forged calls, ids and databases that try to run something without approval.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::approvals::Desk;
 use crate::home::{finished, ran};
 
-/// Changes the database behind everybody's back.
+/// Changes the database directly.
 pub(crate) fn sql(database: &Path, statements: &str) -> String {
     let program = "import sqlite3,sys\nc=sqlite3.connect(sys.argv[1],timeout=60)\nfor s in sys.argv[2].split(';'):\n  for r in c.execute(s): print(r[0])\nc.commit()";
     let mut python = Command::new("python3");
@@ -19,7 +19,7 @@ pub(crate) fn sql(database: &Path, statements: &str) -> String {
 }
 
 impl Desk {
-    /// A call that was said yes to, by its id.
+    /// The id of an approved call.
     fn granted(&self, text: &str) -> String {
         let call = self.park(text);
         self.run(&["approvals", "approve", &call]).ended(0);
@@ -62,7 +62,7 @@ fn nothing_a_caller_sends_approves_a_call() {
 }
 
 #[test]
-fn names_and_values_cannot_write_on_the_screen() {
+fn names_and_values_cannot_control_the_screen() {
     let desk = Desk::new();
     let nasty = "a\u{1b}[2J\u{1b}]0;title\u{7}\u{202e}\u{9b}1A\rfake";
     let parked = desk.run(&["call", "publish_note", &desk.path(), &format!("text={nasty}")]).ended(4);
@@ -82,7 +82,7 @@ fn names_and_values_cannot_write_on_the_screen() {
 }
 
 #[test]
-fn a_megabyte_is_approved_and_run_as_it_is() {
+fn a_megabyte_is_approved_and_run_unchanged() {
     let desk = Desk::new();
     let text = "0123456789".repeat(100_000);
     let mut call = desk.home.own_tools(&["call", "publish_note", "-", "--json"]);
@@ -108,7 +108,7 @@ fn an_id_of_another_home_is_unknown_here() {
         assert!(ours.run(arguments).ended(5).err.contains("no call was parked under"), "{arguments:?}");
     }
     assert!(ours.effects().is_empty() && theirs.effects().is_empty());
-    // Nor is the question of one home answered by what another one keeps under the same id.
+    // Nor is the question of one home answered by a stored one of another with the same id.
     let mine = ours.granted("mine");
     let sealed = theirs.sql(&format!("SELECT hex(sealed) FROM approvals WHERE call_id = '{call}'"));
     ours.sql(&format!("UPDATE approvals SET sealed = x'{}' WHERE call_id = '{mine}'", sealed.trim()));
@@ -118,7 +118,7 @@ fn an_id_of_another_home_is_unknown_here() {
 }
 
 #[test]
-fn what_was_sealed_and_changed_is_never_run() {
+fn a_changed_sealed_request_is_never_run() {
     let desk = Desk::new();
     let length = 40;
     for at in [1, 2, 10, length] {
@@ -134,11 +134,11 @@ fn what_was_sealed_and_changed_is_never_run() {
             let refused = desk.run(arguments).ended(1);
             assert!(refused.err.contains("the request cannot be sealed or unsealed"), "{refused:?}");
         }
-        // The rest still works.
+        // Everything else still works.
         assert!(desk.run(&["approvals"]).ended(0).out.contains(&call[call.len() - 8..]));
         desk.sql(&format!("DELETE FROM approvals WHERE call_id = '{call}'"));
     }
-    // One request in the place of another, and none at all.
+    // A swapped request, and a missing one.
     let (mild, grave) = (desk.granted("mild"), desk.park("grave"));
     desk.sql(&format!(
         "UPDATE approvals SET sealed = (SELECT sealed FROM approvals WHERE call_id = '{grave}') WHERE call_id = '{mild}'"
@@ -150,7 +150,7 @@ fn what_was_sealed_and_changed_is_never_run() {
 }
 
 #[test]
-fn hashes_that_do_not_fit_void_the_answer() {
+fn mismatched_hashes_void_the_answer() {
     for change in [
         "UPDATE approvals SET arguments_hash = replace(arguments_hash, substr(arguments_hash, 5, 1), 'x')",
         "UPDATE approvals SET definition_hash = 'sha256:0'",
@@ -179,14 +179,14 @@ fn an_id_cannot_be_replayed() {
         desk.run(&["call", "--resume", &call, "--yes"]).ended(3);
         desk.run(&["call", "--resume", &call, "--wait", "1"]).ended(3);
     }
-    // Not even by whoever can set the answer back: what was sealed for it is gone.
+    // Not even by restoring the answer: the sealed request is gone.
     desk.sql("UPDATE approvals SET state = 'granted', used_at = NULL;UPDATE calls SET status = 'pending'");
     desk.run(&["call", "--resume", &call]).ended(1);
     assert_eq!(desk.effects(), ["hello"]);
 }
 
 #[test]
-fn one_question_that_cannot_be_read_hides_no_other() {
+fn an_unreadable_question_hides_no_other() {
     let desk = Desk::new();
     let (first, odd, last) = (desk.park("first"), desk.park("odd"), desk.park("last"));
     desk.sql(&format!("UPDATE approvals SET state = 'delegated' WHERE call_id = '{odd}'"));

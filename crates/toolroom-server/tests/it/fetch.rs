@@ -9,7 +9,7 @@ use crate::scale::scaled;
 const PAGE: &str = "<!doctype html><title>Lights</title><nav>menu</nav><h1>Lights</h1><p>See <a href='/more'>more</a>.\
     <script>no()</script>";
 
-/// A public host, and what it says.
+/// A public host, and its responses.
 fn host(internet: &Internet) {
     internet.names.point("site.example", &[PUBLIC[0]]);
     internet.names.point("other.example", &[PUBLIC[1]]);
@@ -44,14 +44,14 @@ fn call(home: &Home, tool: &str, url: &str, more: &[&str]) -> Ran {
     home.run(&words)
 }
 
-/// The result of a call that goes well.
+/// The result of a successful call.
 #[track_caller]
 fn fetched(home: &Home, tool: &str, url: &str, more: &[&str]) -> Value {
     let more: Vec<&str> = more.iter().copied().chain(["--json"]).collect();
     call(home, tool, url, &more).ended(0).json()["result"].clone()
 }
 
-/// Kind and text of a call that fails.
+/// Kind and text of a failed call.
 #[track_caller]
 fn failed(home: &Home, tool: &str, url: &str, more: &[&str]) -> (String, String) {
     let more: Vec<&str> = more.iter().copied().chain(["--json"]).collect();
@@ -61,7 +61,7 @@ fn failed(home: &Home, tool: &str, url: &str, more: &[&str]) -> (String, String)
 }
 
 #[test]
-fn pages_are_read_in_the_form_of_each_tool() {
+fn pages_are_returned_in_the_form_of_each_tool() {
     inside(pages_are_read_in_the_form_of_each_tool, |internet| {
         host(internet);
         let home = Home::new();
@@ -84,7 +84,7 @@ fn pages_are_read_in_the_form_of_each_tool() {
         assert!(received[0].header("accept").unwrap().contains("text/html"), "{received:?}");
         let raw = fetched(&home, "web-fetch", "http://site.example/page", &[]);
         assert_eq!(raw["body"], PAGE);
-        // A number that is whole, as some models write it.
+        // A whole number as a float, as some models write it.
         fetched(&home, "web-fetch", "http://site.example/page", &["timeoutMs:=20000.0"]);
         assert_eq!(
             (&raw["status"], &raw["statusText"], &raw["ok"]),
@@ -106,7 +106,7 @@ fn pages_are_read_in_the_form_of_each_tool() {
 }
 
 #[test]
-fn whatever_a_server_says_is_told_as_it_is() {
+fn responses_are_reported_unchanged() {
     inside(whatever_a_server_says_is_told_as_it_is, |internet| {
         host(internet);
         let home = Home::new();
@@ -144,7 +144,7 @@ fn whatever_a_server_says_is_told_as_it_is() {
 }
 
 #[test]
-fn long_pages_are_cut_and_the_whole_can_be_had() {
+fn long_pages_are_cut_and_the_whole_is_available() {
     inside(long_pages_are_cut_and_the_whole_can_be_had, |internet| {
         host(internet);
         let home = Home::new();
@@ -153,7 +153,7 @@ fn long_pages_are_cut_and_the_whole_can_be_had() {
         assert_eq!((&page["length"], &page["truncated"]), (&json!(60_000), &json!(true)));
         let page = fetched(&home, "web_fetch", "http://site.example/long", &["max_chars=7"]);
         assert_eq!((&page["content"], &page["length"]), (&json!("ééééééé"), &json!(60_000)));
-        // Beyond what one reader can take the whole is kept, as for every tool.
+        // Beyond the limit of a result the whole is stored, as for every tool.
         let ran =
             call(&home, "web_fetch", "http://site.example/long", &["max_chars=100000", "--json"]).ended(0);
         assert!(ran.json()["artifact"].is_string() && ran.json()["truncated"] == true, "{ran:?}");
@@ -173,7 +173,7 @@ fn long_pages_are_cut_and_the_whole_can_be_had() {
 }
 
 #[test]
-fn readers_follow_three_redirects_and_know_where_they_came_out() {
+fn reads_follow_three_redirects_and_report_the_final_url() {
     inside(readers_follow_three_redirects_and_know_where_they_came_out, |internet| {
         host(internet);
         let home = Home::new();
@@ -192,7 +192,7 @@ fn readers_follow_three_redirects_and_know_where_they_came_out() {
 }
 
 #[test]
-fn head_is_head_and_gets_no_body() {
+fn head_returns_no_body() {
     inside(head_is_head_and_gets_no_body, |internet| {
         host(internet);
         let home = Home::new();
@@ -205,7 +205,7 @@ fn head_is_head_and_gets_no_body() {
 }
 
 #[test]
-fn what_sends_asks_first_and_goes_nowhere_else() {
+fn writes_ask_first_and_follow_no_redirect() {
     inside(what_sends_asks_first_and_goes_nowhere_else, |internet| {
         host(internet);
         let home = Home::new();
@@ -255,7 +255,7 @@ fn one_click_unsubscribes() {
 }
 
 #[test]
-fn headers_go_out_and_do_not_come_back() {
+fn request_headers_are_sent_and_not_returned() {
     inside(headers_go_out_and_do_not_come_back, |internet| {
         host(internet);
         let home = Home::new();
@@ -274,7 +274,7 @@ fn headers_go_out_and_do_not_come_back() {
 }
 
 #[test]
-fn wrong_arguments_are_told_and_nothing_is_sent() {
+fn invalid_arguments_are_reported_and_nothing_is_sent() {
     inside(wrong_arguments_are_told_and_nothing_is_sent, |internet| {
         host(internet);
         let home = Home::new();
@@ -309,7 +309,7 @@ fn wrong_arguments_are_told_and_nothing_is_sent() {
 }
 
 #[test]
-fn what_cannot_be_reached_is_told_apart() {
+fn unreachable_hosts_are_told_apart() {
     inside(what_cannot_be_reached_is_told_apart, |internet| {
         host(internet);
         internet.names.set("silent.example", crate::internet::Answer::Silence);
@@ -356,7 +356,7 @@ fn no_command_reaches_inside() {
             ]
         });
         let forms: Vec<String> = forms.collect();
-        // Seven has no part in common with the number of forms, so every sample is spread over all of them.
+        // Seven is coprime to the number of forms, so every sample is spread over all of them.
         for number in 0..most.min(forms.len() * tools.len()) {
             let (form, tool) = (&forms[number * 7 % forms.len()], tools[number % tools.len()]);
             let ran = call(&home, tool, form, &["--json"]);

@@ -11,7 +11,7 @@ fn workspace(home: &Home) -> PathBuf {
     home.path().join("workspace")
 }
 
-/// A home whose workspace is there.
+/// A home with a workspace.
 fn at_home() -> Home {
     let home = Home::new();
     std::fs::create_dir(workspace(&home)).unwrap();
@@ -63,7 +63,7 @@ fn a_family_has_one_switch() {
 }
 
 #[test]
-fn nothing_outside_is_reached() {
+fn no_path_outside_is_reached() {
     let home = at_home();
     let (space, secret) = (workspace(&home), home.path().join("secret.txt"));
     std::fs::write(&secret, "CANARY-91c4").unwrap();
@@ -75,7 +75,7 @@ fn nothing_outside_is_reached() {
     link("process", Path::new("/proc/self/environ"));
     let absolute = secret.to_str().unwrap().to_owned();
     let database = home.path().join("toolroom.db").to_str().unwrap().to_owned();
-    // Database and key are there from now on.
+    // Database and key exist from now on.
     write(&home, "fine.txt").ended(0);
     let before = std::fs::read_dir(home.path()).unwrap().count();
     for (path, kind) in [
@@ -94,7 +94,7 @@ fn nothing_outside_is_reached() {
         ("~/x", "invalid_arguments"),
     ] {
         let told = read(&home, path).ended(1);
-        // Where a folder is missing, nobody can say where its `..` would lead.
+        // If a folder is missing, its `..` has no target.
         let kinds = [kind, if path.starts_with("a/") { "not_found" } else { kind }];
         assert!(kinds.contains(&told.json()["error"]["kind"].as_str().unwrap()), "{path}: {told:?}");
         assert!(!told.out.contains("CANARY-91c4"), "{path}");
@@ -109,7 +109,7 @@ fn nothing_outside_is_reached() {
 }
 
 #[test]
-fn special_files_are_answered_at_once() {
+fn special_files_return_at_once() {
     let home = at_home();
     let space = workspace(&home);
     let made = Command::new("mkfifo").arg(space.join("pipe")).status().unwrap();
@@ -133,7 +133,7 @@ fn special_files_are_answered_at_once() {
 }
 
 #[test]
-fn the_workspace_can_be_chosen() {
+fn the_workspace_is_configurable() {
     let home = Home::new();
     let elsewhere = tempfile::tempdir().unwrap();
     std::fs::write(elsewhere.path().join("here.txt"), "here").unwrap();
@@ -161,7 +161,7 @@ fn the_workspace_can_be_chosen() {
 }
 
 #[test]
-fn a_killed_writer_leaves_the_old_text_or_the_new_one() {
+fn a_killed_writer_leaves_the_old_or_the_new_text() {
     let home = at_home();
     let file = workspace(&home).join("text");
     let texts = ["a", "b"].map(|letter| letter.repeat(100_000));
@@ -178,7 +178,7 @@ fn a_killed_writer_leaves_the_old_text_or_the_new_one() {
         let content = format!("content={}", texts[(cycle + 1) % 2]);
         let mut child =
             home.command(&["call", "write_file", "path=text", &content, "--yes"]).spawn().unwrap();
-        // In the middle of writing, if it is seen there; otherwise it is done before.
+        // During the write, if it is caught there; otherwise before it.
         while is_staged() == before && child.try_wait().unwrap().is_none() {
             std::thread::yield_now();
         }
@@ -193,10 +193,10 @@ fn a_killed_writer_leaves_the_old_text_or_the_new_one() {
 }
 
 #[test]
-fn a_file_that_may_not_grow_so_far_is_an_error_and_not_the_end() {
+fn exceeding_the_file_size_limit_is_an_error_and_not_the_end() {
     let home = at_home();
     std::fs::write(workspace(&home).join("text"), "old").unwrap();
-    // What is kept of calls is there, and needs less than it may have.
+    // The database exists, and needs less than the limit.
     read(&home, "text").ended(0);
     let arguments = home.path().join("arguments.json");
     std::fs::write(&arguments, json!({"path": "text", "content": "x".repeat(3_500_000)}).to_string())

@@ -1,9 +1,8 @@
-//! Project files made to do harm, before anybody has trusted them.
+//! Malicious project files, before anyone has trusted them.
 //!
-//! The folder one works in may come from a stranger, and its `toolroom.toml` with it. So whatever that file says, the
-//! same calls must have the same effects as in a folder without one, or fewer. Each row below is such a file. Where it
-//! says something that could be meant, its effects are compared with those of no file at all; where it cannot be
-//! used, every command has to refuse, in time, and change nothing.
+//! The working folder may come from a stranger, and its `toolroom.toml` with it. So for any content of that file, the same
+//! calls must have the same effects as in a folder without one, or fewer. Each row below is such a file. A valid file is
+//! compared with no file at all; for an invalid file, every command has to refuse, in time, and change nothing.
 
 use std::fmt::Write;
 use std::net::TcpListener;
@@ -16,7 +15,7 @@ use serde_json::Value;
 use crate::home::{Home, Ran};
 use crate::project::{Project, finish_in};
 
-/// What the owner of this toolroom wants to hold. The stranger knows all of it.
+/// The owner's settings. The stranger knows all of them.
 const OWNERS_FILE: &str = r#"
 [tool.lottery]
 rate = "1/h"
@@ -37,36 +36,36 @@ by = "operator"
 tool = "mirror_note"
 "#;
 
-/// A secret by its format, and one by the name of the variable that holds it.
+/// A secret recognized by its format, and one by its variable name.
 const ISSUED_KEY: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
 const VARIABLE: (&str, &str) = ("SHOP_TOKEN", "horse-battery-staple");
 
-/// What came of one call of each kind.
+/// The effects of one call of each kind.
 #[derive(Debug, PartialEq)]
 struct Effects {
     /// `publish_note` asks by default: exit code, and whether anything was written.
     published: (i32, bool),
     /// `erase_notes` is denied by a rule of the owner.
     erased: (i32, bool),
-    /// `mirror_note` has to be answered by the operator; `--yes` only answers for the caller.
+    /// `mirror_note` needs the operator; `--yes` only answers for the caller.
     mirrored: (i32, bool),
-    /// How often `lottery` was drawn in two attempts.
+    /// How often `lottery` ran in two attempts.
     drawn: usize,
-    /// `countdown` takes longer than it may.
+    /// `countdown` exceeds its timeout.
     waited: i32,
     /// Characters of the result of `repeat`.
     shown: usize,
-    /// Hours until the question about `publish_note` becomes a no.
+    /// Hours until the question about `publish_note` expires.
     expires: i64,
-    /// Whether the journal keeps the secrets that a tool has said.
+    /// Whether the journal contains secrets from tool results.
     kept: (bool, bool),
-    /// Whether a file of the owner outside the workspace was read, and whether one was written there.
+    /// Whether a file outside the workspace was read, and whether one was written there.
     outside: (bool, bool),
-    /// Whether a server on this machine was spoken to.
+    /// Whether a server on this machine was reached.
     reached: bool,
 }
 
-/// What comes of a folder without a file.
+/// The effects without a file.
 const WITHOUT: Effects = Effects {
     published: (4, false),
     erased: (3, false),
@@ -104,11 +103,11 @@ fn effects(home: &Home, folder: &Path) -> Effects {
     let repeated = call(&["repeat", "text=x", "times=3000", "--json"]);
     let shown = repeated.json()["result"].as_str().unwrap().chars().count().next_multiple_of(500);
     call(&["blurt", &format!("text={ISSUED_KEY} and {}", VARIABLE.1)]).ended(0);
-    // Before files are read: after that, the guard of provenance asks before anything is sent.
+    // Before files are read: after that, the provenance guard asks before anything is sent.
     let reached = reached(&call);
     let outside = outside(folder, &call);
 
-    // Without the variable nothing hides its value from us.
+    // Without the variable its value is not redacted.
     let look = |arguments: &[&str]| finish_in(home.own_tools(arguments), folder).ended(0);
     let questions = look(&["approvals", "list", "--json"]).json();
     let micros = |question: &Value, key: &str| question[key].as_i64().unwrap();
@@ -130,7 +129,7 @@ fn effects(home: &Home, folder: &Path) -> Effects {
     }
 }
 
-/// Stands for the folder one works in, which the owner has not opened to tools.
+/// Stands for the working folder, which the owner has not opened to tools.
 const HERE: &str = "@HERE@";
 
 fn outside(folder: &Path, call: &impl Fn(&[&str]) -> Ran) -> (bool, bool) {
@@ -149,19 +148,19 @@ fn reached(call: &impl Fn(&[&str]) -> Ran) -> bool {
     listener.accept().is_ok()
 }
 
-/// A file that may be read and has no effect.
+/// A readable file without effect.
 fn changes_nothing(name: &str, text: impl AsRef<str>) {
     let project = Project::new(OWNERS_FILE);
     lay(&project, text.as_ref());
     assert_eq!(effects(&project.home, &project.folder()), WITHOUT, "{name}");
 }
 
-/// Puts a file there that may speak of the folder it is in.
+/// Writes a file that may refer to its own folder.
 fn lay(project: &Project, text: &str) {
     project.write(text.replace(HERE, project.folder().to_str().unwrap()));
 }
 
-/// A file that stops every command, before anything is made.
+/// A file that stops every command before anything is created.
 fn is_refused(name: &str, says: &str, text: impl AsRef<[u8]>) {
     let project = Project::new(OWNERS_FILE);
     project.write(text);
@@ -187,7 +186,7 @@ fn refuses(name: &str, says: &str, project: &Project) {
 }
 
 #[test]
-fn a_folder_without_a_file_has_the_effects_everything_is_compared_with() {
+fn the_baseline_is_a_folder_without_a_file() {
     let project = Project::new(OWNERS_FILE);
     assert_eq!(effects(&project.home, &project.folder()), WITHOUT);
 }
@@ -240,7 +239,7 @@ fn no_limit_of_a_stranger_widens_anything() {
     changes_nothing("more at a time", "[tool.'*']\nconcurrency = 10_000");
 }
 
-/// Everything a stranger could want.
+/// Everything a stranger could try.
 const EVERYTHING: &str = "[files]\nwrite = ['@HERE@']\n[network]\nopen = ['127.0.0.1']\n[policy]\npreset = 'open'\napproval_expires = '30d'\n\
     [redaction]\npatterns = false\nenvironment = false\n\
     [tool.'*']\nrate = []\ntimeout = '24h'\nresult_cap = 10_000_000\nconcurrency = 10_000\n\
@@ -249,13 +248,13 @@ const EVERYTHING: &str = "[files]\nwrite = ['@HERE@']\n[network]\nopen = ['127.0
     [[rule]]\nid = 'b'\neffect = 'ask'\nby = 'caller'\ntool = 'mirror_note'\n";
 
 #[test]
-fn everything_at_once_and_oddly_written_is_no_more() {
+fn everything_at_once_in_odd_spellings_has_no_more_effect() {
     changes_nothing("everything", EVERYTHING);
     changes_nothing("with a byte order mark", format!("\u{feff}{EVERYTHING}"));
     changes_nothing("with other line ends", EVERYTHING.replace('\n', "\r\n"));
 }
 
-/// So the calls above would have shown it, and what the owner denies or keeps for the operator stays as it is.
+/// Shows that the calls above would have revealed an effect. The owner's denials and operator rules stay in force.
 #[test]
 fn the_same_file_has_its_effects_once_it_is_trusted() {
     let check = |text: &str, expected: Effects| {
@@ -272,7 +271,7 @@ fn the_same_file_has_its_effects_once_it_is_trusted() {
 }
 
 #[test]
-fn what_is_stricter_counts_at_once() {
+fn stricter_settings_apply_at_once() {
     let project = Project::new(OWNERS_FILE);
     project.write(
         "[policy]\npreset = 'careful'\napproval_expires = '1h'\n[tool.lottery]\nrate = '1/day'\n\
@@ -283,7 +282,7 @@ fn what_is_stricter_counts_at_once() {
 }
 
 #[test]
-fn a_file_that_cannot_be_used_stops_every_command() {
+fn an_invalid_file_stops_every_command() {
     is_refused("broken TOML", "syntax error", "[policy\npreset = 'open'");
     is_refused("a key twice", "duplicate key", "[policy]\npreset = 'careful'\npreset = 'open'");
     is_refused("a table twice", "duplicate key", "[policy]\npreset = 'careful'\n[policy]\npreset = 'open'");
@@ -311,7 +310,7 @@ fn a_file_that_cannot_be_used_stops_every_command() {
 }
 
 #[test]
-fn a_file_that_would_take_for_ever_is_refused_in_time() {
+fn a_file_that_would_take_forever_is_refused_in_time() {
     let deep = |open: &str, close: &str| format!("x = {}1{}", open.repeat(100_000), close.repeat(100_000));
     is_refused("lists in lists", "nested more than 64 deep", deep("[", "]"));
     is_refused("tables in tables", "nested more than 64 deep", deep("{a.b=", "}"));
@@ -331,7 +330,7 @@ fn a_file_that_would_take_for_ever_is_refused_in_time() {
 }
 
 #[test]
-fn what_is_no_file_is_no_project() {
+fn a_folder_or_device_is_not_a_project_file() {
     let mkfifo = |path: &Path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
     let check = |name: &str, make: &dyn Fn(&Path)| {
         let project = Project::new(OWNERS_FILE);
@@ -352,9 +351,9 @@ fn what_is_no_file_is_no_project() {
     });
 }
 
-/// What is wrong in a file is shown, so a link would show any file of the person who works here.
+/// Errors quote the file, so following a link would reveal any file of the user.
 #[test]
-fn a_link_shows_nothing_of_where_it_leads() {
+fn a_link_reveals_nothing_of_its_target() {
     let project = Project::new(OWNERS_FILE);
     let secret = project.home.path().join("credentials");
     std::fs::write(&secret, "password horse battery staple\n").unwrap();
@@ -370,7 +369,7 @@ fn a_link_shows_nothing_of_where_it_leads() {
 }
 
 #[test]
-fn a_file_above_or_beside_counts_no_more_than_one_in_the_folder() {
+fn a_file_in_a_parent_or_sibling_folder_counts_no_more() {
     let project = Project::new(OWNERS_FILE);
     project.write("[policy]\npreset = 'open'\n[[rule]]\nid = 'x'\neffect = 'allow'\ntool = '*'\n");
     let below = project.folder().join("a/b");
@@ -383,7 +382,7 @@ fn the_owners_own_folder_holds_one_file_and_not_two() {
     let project = Project::new(OWNERS_FILE);
     let path = project.home.path();
     assert_eq!(effects(&project.home, path), WITHOUT);
-    // Reached by another name it is still the same one.
+    // Under another name it is still the same file.
     let link = project.folder().join("link");
     symlink(path, &link).unwrap();
     let mut command = project.home.command(&["config", "show", "--json"]);

@@ -1,4 +1,4 @@
-//! What the judge of commands prevents, seen on the files of a workspace, and its corpora through the command line.
+//! The effect of the command judge on the files of a workspace, and its corpora through the command line.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,7 @@ use crate::shop::Shop;
 const HARMFUL: &str = include_str!("../../../toolroom-tools/tests/shell/harmful_commands.txt");
 const EVERYDAY: &str = include_str!("../../../toolroom-tools/tests/shell/everyday_commands.txt");
 
-/// Commands that lose the canary, or tell the secret, under names that a list of programs would not have.
+/// Commands that delete the canary or reveal the secret, with programs that are on no list.
 const LOSING: &[&str] = &[
     "truncate -s 0 canary.txt",
     ": > canary.txt",
@@ -46,7 +46,7 @@ const LOSING: &[&str] = &[
 ];
 
 #[test]
-fn a_command_that_loses_a_file_waits_for_an_answer_and_the_file_stays() {
+fn a_command_that_deletes_a_file_waits_for_an_answer_and_the_file_stays() {
     let shop = Shop::new();
     let [canary, spare, secret] = ["canary.txt", "spare.txt", ".env"].map(|name| shop.workspace.join(name));
     for (file, content) in [(&canary, "alive\n"), (&spare, "alive\n"), (&secret, "TOKEN=canary-4711\n")] {
@@ -63,7 +63,7 @@ fn a_command_that_loses_a_file_waits_for_an_answer_and_the_file_stays() {
         assert_eq!(fs::metadata(&canary).unwrap().permissions().mode(), mode, "{command}");
         assert!(fs::symlink_metadata(&canary).unwrap().is_file() && spare.exists(), "{command}");
     }
-    // Removing the one file that is named is everyday work.
+    // Removing a single named file is everyday work.
     shop.home.run(&["call", "run_command", "command=rm spare.txt"]).ended(0);
     assert!(!spare.exists() && canary.exists());
 }

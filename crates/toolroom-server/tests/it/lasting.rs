@@ -1,4 +1,4 @@
-//! What outlives a call, and what a later process says of it.
+//! Resources that outlive a call, and their records in a later process.
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn list() -> Line {
     process(json!({"action": "list"}))
 }
 
-/// What is told of the calls after those of an earlier sitting.
+/// The results after those of an earlier sitting.
 fn after(told: &[Value], earlier: usize) -> &[Value] {
     told.get(earlier..).unwrap()
 }
@@ -64,13 +64,13 @@ fn a_program_is_lost_with_its_process_and_one_that_had_ended_is_not() {
     assert_eq!((&told[5]["status"], &told[5]["exit_code"]), (&json!("finished"), &json!(3)));
     assert_eq!(told[6]["session_id"], "bg-3", "no number is given twice");
     assert_eq!(told[7]["total"], 2);
-    // Another conversation has nothing to do with it.
+    // Another conversation is not affected.
     let (told, _model) = shop.chat([list()]);
     assert_eq!(told[0]["total"], 0);
 }
 
 #[test]
-fn a_process_that_is_killed_leaves_lost_programs_too() {
+fn a_killed_process_leaves_lost_programs_too() {
     let shop = Shop::new();
     let mark = format!("600.{}62", std::process::id());
     let model = ScriptedModel::starts([background(&format!("sleep {mark}")), Line::stalls("wait")]);
@@ -94,7 +94,7 @@ fn prompted(sitting: &mut Sitting) {
 }
 
 #[test]
-fn a_conversation_that_is_deleted_takes_its_shell_and_its_programs_along() {
+fn deleting_a_conversation_ends_its_shell_and_its_programs() {
     let shop = Shop::new();
     let [left, behind] = [63, 64].map(|end| format!("600.{}{end}", std::process::id()));
     let model = ScriptedModel::starts([
@@ -110,7 +110,7 @@ fn a_conversation_that_is_deleted_takes_its_shell_and_its_programs_along() {
     prompted(&mut sitting);
     assert!(!marked(&left).is_empty() && !marked(&behind).is_empty());
 
-    // Somebody else sees them, and cannot reach them.
+    // Another process lists them, and cannot reach them.
     let told = shop.chat_on([list(), about("log", "bg-1"), about("kill", "bg-1"), about("remove", "bg-1")]);
     let told = after(&told, 2);
     let item = &told[0]["running"][0];

@@ -1,4 +1,4 @@
-//! Start files, credentials and our own configuration through the real door: what tools write and programs reach.
+//! Start files, credentials and our own configuration: what tools write and programs reach.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use crate::home::{Home, Ran, belongs_to_programs, ran};
 const OPEN: &str =
     "[policy]\npreset = \"open\"\n[[rule]]\nid = \"write\"\neffect = \"allow\"\ntool = \"write_file\"\n";
 
-/// A workspace with a repository, where nothing but start files asks.
+/// A workspace with a repository, where only start files ask.
 fn open_home() -> Home {
     let home = Home::new();
     std::fs::write(home.path().join("toolroom.toml"), OPEN).unwrap();
@@ -22,7 +22,7 @@ fn write(home: &Home, tool: &str, path: &str) -> Ran {
 }
 
 #[test]
-fn a_tool_writes_no_start_file_unasked() {
+fn a_tool_does_not_write_a_start_file_without_approval() {
     let home = open_home();
     write(&home, "write_file", "notes.txt").ended(0);
     let workspace = home.path().join("workspace");
@@ -63,7 +63,7 @@ fn a_tool_writes_no_start_file_unasked() {
     }
     let text = |path: &str| std::fs::read_to_string(workspace.join(path)).unwrap_or_default();
     assert_eq!([".git/config", ".bashrc", ".mcp.json", ".zshrc", ".vscode/tasks.json"].map(text), [""; 5]);
-    // Read it may be, and an answer lets it be written.
+    // It may be read, and an approval allows writing it.
     let call = write(&home, "write_file", ".bashrc").ended(4).call_id();
     home.run(&["approvals", "approve", &call]).ended(0);
     home.run(&["call", "--resume", &call]).ended(0);
@@ -72,7 +72,7 @@ fn a_tool_writes_no_start_file_unasked() {
 }
 
 #[test]
-fn the_default_workspace_in_a_home_holds_no_start_files() {
+fn the_default_workspace_in_a_home_contains_no_start_files() {
     let home = Home::new();
     let configuration = home.path().join(".config/toolroom");
     std::fs::create_dir_all(&configuration).unwrap();
@@ -91,7 +91,7 @@ fn the_default_workspace_in_a_home_holds_no_start_files() {
 }
 
 #[test]
-fn a_start_file_is_not_reached_by_another_name() {
+fn a_start_file_cannot_be_reached_under_another_name() {
     let home = open_home();
     let workspace = home.path().join("workspace");
     std::os::unix::fs::symlink(".git", workspace.join("plain")).unwrap();
@@ -101,7 +101,7 @@ fn a_start_file_is_not_reached_by_another_name() {
         assert_eq!(refused["kind"], "permission_denied", "{path}: {refused}");
         assert!(refused["message"].to_string().contains("name that file itself"), "{refused}");
     }
-    // This name says by itself that it is a hook.
+    // This name shows that it is a hook.
     let asked = write(&home, "write_file", "plain/hooks/pre-push").ended(4);
     assert!(asked.out.contains("runs code for its owner later"), "{asked:?}");
     assert_eq!(std::fs::read_dir(workspace.join(".git/hooks")).unwrap().count(), 0);
@@ -109,7 +109,7 @@ fn a_start_file_is_not_reached_by_another_name() {
 }
 
 #[test]
-fn a_tool_writes_into_no_repository_unasked_whatever_its_folder_is_called() {
+fn a_tool_does_not_write_into_a_repository_of_any_name_without_approval() {
     let home = open_home();
     let workspace = home.path().join("workspace");
     for made in ["store/objects/info", "store/hooks", "linked", "half/objects", "plain"] {
@@ -134,7 +134,7 @@ fn a_tool_writes_into_no_repository_unasked_whatever_its_folder_is_called() {
             assert!(asked.out.contains("runs code for its owner later"), "{path}: {asked:?}");
         }
     }
-    // A link is not followed, as it may lead elsewhere after the answer.
+    // Links are not followed, because they may lead elsewhere after the approval.
     let call = write(&home, "write_file", "link/config").ended(4).call_id();
     home.run(&["approvals", "approve", &call]).ended(0);
     let refused = home.run(&["call", "--resume", &call]);
@@ -162,7 +162,7 @@ fn no_standing_answer_lifts_the_question_about_a_start_file() {
     write(&home, "write_file", "notes.txt").ended(0);
 }
 
-/// A toolroom that lies where it lies without variables, in a home that is the workspace, too.
+/// A toolroom in its default folders, in a home that is also the workspace.
 struct Ann(TempDir);
 
 impl Ann {
@@ -213,7 +213,7 @@ fn a_program_in_a_home_cannot_switch_its_sandbox_off() {
 }
 
 #[test]
-fn a_configuration_that_appears_while_a_program_runs_counts_once_its_owner_trusts_it() {
+fn a_configuration_that_appears_during_a_program_counts_once_trusted() {
     let ann = Ann::new();
     let preset = || ann.run(&["config", "show", "policy.preset"]).ended(0).out;
     let mut child = ann
@@ -241,7 +241,7 @@ fn a_configuration_that_appears_while_a_program_runs_counts_once_its_owner_trust
 }
 
 #[test]
-fn programs_read_the_credentials_that_the_owner_names() {
+fn programs_can_read_the_credentials_that_the_owner_names() {
     let home = Home::new();
     let here = TempDir::new().unwrap();
     for name in [".env", ".npmrc", "sub/.env"] {
@@ -259,7 +259,7 @@ fn programs_read_the_credentials_that_the_owner_names() {
     assert_eq!(read(&[]), 0);
     std::fs::write(home.path().join("toolroom.toml"), "files.programs_read = [\".env\"]\n").unwrap();
     assert_eq!(read(&[]), 2);
-    // The file of a project opens nothing.
+    // A project file opens nothing.
     std::fs::write(home.path().join("toolroom.toml"), "").unwrap();
     std::fs::write(here.path().join("toolroom.toml"), "files.programs_read = [\"*\"]\n").unwrap();
     assert_eq!(read(&[]), 0);
@@ -271,7 +271,7 @@ fn programs_read_the_credentials_that_the_owner_names() {
 }
 
 #[test]
-fn a_private_key_is_found_wherever_a_page_begins() {
+fn a_private_key_is_found_wherever_a_page_starts() {
     let home = Home::new();
     let workspace = home.path().join("workspace");
     std::fs::create_dir(&workspace).unwrap();

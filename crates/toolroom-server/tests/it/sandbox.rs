@@ -1,4 +1,4 @@
-//! `toolroom sandbox` through the real door.
+//! `toolroom sandbox` as a command.
 
 use std::path::Path;
 use std::process::Command;
@@ -29,7 +29,7 @@ fn run(home: &Home, folder: &Path, arguments: &[&str]) -> Ran {
 }
 
 #[test]
-fn without_a_command_it_says_what_holds() {
+fn without_a_command_it_shows_the_guarantees() {
     let (home, here) = (Home::new(), folder());
     let told = run(&home, here.path(), &[]).ended(0);
     assert!(told.out.starts_with("level: namespaces\n"), "{told:?}");
@@ -76,7 +76,7 @@ fn output_and_exit_are_those_of_the_program() {
 }
 
 #[test]
-fn profiles_hold_what_they_say() {
+fn profiles_are_enforced() {
     let (home, here, other) = (Home::new(), folder(), folder());
     std::fs::write(other.path().join("secret"), "canary").unwrap();
     let secret = other.path().join("secret").display().to_string();
@@ -91,7 +91,7 @@ fn profiles_hold_what_they_say() {
 }
 
 #[test]
-fn what_cannot_be_had_is_refused_and_nothing_runs() {
+fn an_unavailable_level_is_refused_and_nothing_runs() {
     let (home, here) = (Home::new(), folder());
     let touch = ["--", "/usr/bin/touch", "there"];
     let refused = |arguments: &[&str], code: i32, says: &str| {
@@ -115,7 +115,7 @@ fn what_cannot_be_had_is_refused_and_nothing_runs() {
 }
 
 #[test]
-fn a_toolroom_inside_answers_no_question_of_the_one_outside() {
+fn a_toolroom_inside_cannot_answer_questions_of_the_one_outside() {
     let (home, here) = (Home::new(), folder());
     home.run(&["tools", "enable", "shell-exec"]).ended(0);
     let pending = home.run(&["call", "shell-exec", "command=rm", "args=[\"-r\", \"x\"]", "--json"]).ended(4);
@@ -134,7 +134,7 @@ fn a_toolroom_inside_answers_no_question_of_the_one_outside() {
         let waiting = home.run(&["approvals", "--json"]).ended(0);
         assert!(waiting.out.contains(&call), "{waiting:?}");
     }
-    // Outside it does.
+    // Outside it works.
     let approved = Command::new(here.path().join("toolroom"))
         .args(["approvals", "approve", &call])
         .env("TOOLROOM_HOME", home.path())
@@ -144,7 +144,7 @@ fn a_toolroom_inside_answers_no_question_of_the_one_outside() {
 }
 
 #[test]
-fn doctor_says_how_well_programs_are_confined() {
+fn doctor_reports_how_well_programs_are_confined() {
     let home = Home::new();
     let report = home.run(&["doctor", "--json"]).json();
     let text = report["checks"]["sandbox"].to_string();
@@ -156,7 +156,7 @@ fn doctor_says_how_well_programs_are_confined() {
 }
 
 #[test]
-fn a_level_is_not_asked_for_where_nothing_is_confined() {
+fn a_level_is_refused_without_confinement() {
     let (home, here) = (Home::new(), folder());
     let refused =
         run(&home, here.path(), &["--profile", "off", "--level", "namespaces", "--", "true"]).ended(2);

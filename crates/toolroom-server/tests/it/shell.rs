@@ -1,4 +1,4 @@
-//! The shell family through its real doors: `toolroom call`, and a chat whose model wants commands.
+//! The shell family through `toolroom call`, and through a chat whose model wants commands.
 
 use std::os::unix::fs::chown;
 
@@ -18,7 +18,7 @@ pub(crate) fn background(command: &str) -> Line {
 }
 
 #[test]
-fn one_toggle_switches_all_and_the_judge_decides_who_is_asked() {
+fn one_switch_enables_all_and_the_judge_decides_which_calls_ask() {
     let home = Home::new();
     let tools =
         ["execute_shell_command", "manage_process", "run_command", "shell-exec", "ssh_configure_host"];
@@ -48,7 +48,7 @@ fn one_toggle_switches_all_and_the_judge_decides_who_is_asked() {
             assert!(description.contains(word), "{word}: {description}");
         }
     }
-    // To look after what runs, nobody is asked.
+    // Managing background programs needs no approval.
     home.run(&["call", "manage_process", "action=list"]).ended(0);
 }
 
@@ -91,7 +91,7 @@ fn a_command_has_the_seeds_shape() {
 }
 
 #[test]
-fn what_is_not_allowed_is_refused_before_anybody_is_asked() {
+fn forbidden_arguments_are_refused_before_approval() {
     let shop = Shop::new();
     for name in
         ["PATH", "LD_PRELOAD", "DYLD_X", "BASH_ENV", "ENV", "NODE_OPTIONS", "PYTHONSTARTUP", "GIT_DIR", "IFS"]
@@ -127,7 +127,7 @@ fn what_is_not_allowed_is_refused_before_anybody_is_asked() {
 }
 
 #[test]
-fn one_text_tells_all_of_a_command() {
+fn run_command_returns_everything_as_one_text() {
     let shop = Shop::new();
     assert_eq!(shop.text("true"), "(no output)");
     assert_eq!(shop.text("echo one && echo two"), "one\ntwo\n");
@@ -142,7 +142,7 @@ fn one_text_tells_all_of_a_command() {
 }
 
 #[test]
-fn long_streams_keep_both_ends_and_the_whole_is_kept() {
+fn long_streams_keep_both_ends_and_the_whole_is_stored() {
     let shop = Shop::new();
     let report =
         shop.call("execute_shell_command", &json!({"command": "seq 100000; seq 50000 >&2"})).ended(0).json();
@@ -161,7 +161,7 @@ fn long_streams_keep_both_ends_and_the_whole_is_kept() {
 }
 
 #[test]
-fn what_takes_too_long_tells_what_it_printed() {
+fn a_command_that_times_out_returns_its_output() {
     let shop = Shop::new();
     let mark = format!("600.{}51", std::process::id());
     let command = format!("echo so far; setsid sleep {mark} & sleep {mark}");
@@ -189,7 +189,7 @@ fn commands_of_a_conversation_share_a_shell() {
     assert_eq!(told[1]["stdout"], format!("f 1\n{sub}\n1\n"));
     assert_eq!((&told[2]["stdout"], &told[2]["cwd"]), (&json!("[]\n"), &json!(root)));
     assert_eq!((&told[3]["timed_out"], &told[3]["shell_died"]), (&json!(true), &json!(true)));
-    // The state from before is there; a shell that was left is not.
+    // The earlier state is there; that of an abandoned shell is not.
     assert_eq!(told[4]["stdout"], "f 1\n");
     assert_eq!((&told[4]["exit_code"], &told[4]["shell_died"]), (&json!(7), &json!(true)));
     assert_eq!((&told[5]["stdout"], &told[5]["cwd"]), (&json!("[] b\n"), &json!(root)));
@@ -212,7 +212,7 @@ fn commands_of_a_conversation_share_a_shell() {
 }
 
 #[test]
-fn programs_in_the_background_are_looked_after() {
+fn programs_in_the_background_can_be_managed() {
     let shop = Shop::new();
     let mark = format!("600.{}53", std::process::id());
     let background = |command: &str| {
@@ -249,15 +249,15 @@ fn programs_in_the_background_are_looked_after() {
     assert_eq!(told[7], json!({"success": true, "session_id": "bg-1"}));
     assert!(told[8]["error"].as_str().unwrap().contains("no `bg-1`"), "{}", told[8]);
     assert_eq!(told[9]["session_id"], "bg-2");
-    // It goes with the process that started it.
+    // It ends with the process that started it.
     until(|| marked(&mark).is_empty());
 }
 
 #[test]
-fn commands_that_root_starts_work_in_a_workspace_of_somebody_else() {
+fn commands_started_by_root_work_in_a_workspace_of_another_user() {
     let shop = Shop::new();
     if chown(&shop.workspace, Some(4_711), Some(4_711)).is_err() {
-        // Whoever is not root has nothing to give away.
+        // Only root can change owners.
         return;
     }
     assert_eq!(shop.text("touch here ~/there && id -u"), "4711\n");
@@ -265,7 +265,7 @@ fn commands_that_root_starts_work_in_a_workspace_of_somebody_else() {
 }
 
 #[test]
-fn variables_that_a_command_is_given_are_judged_with_it() {
+fn variables_passed_to_a_command_are_judged_with_it() {
     let shop = Shop::new();
     let call = |name: &str| {
         let arguments = json!({"command": "true", "env": {name: "x"}}).to_string();

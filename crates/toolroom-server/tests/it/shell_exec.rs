@@ -1,5 +1,4 @@
-//! `shell-exec` through the real door, without a sandbox: off until switched on, asked about each time, and nothing left
-//! behind.
+//! `shell-exec` without a sandbox: off by default, asks each time, and leaves no process behind.
 
 use std::path::PathBuf;
 use std::process::{Child, Command};
@@ -10,7 +9,7 @@ use crate::afoot::{marked, until};
 use crate::home::{Home, Ran, finished, ran};
 use crate::seat::{Seat, Stdout};
 
-/// A toolroom with the tool switched on, and a workspace.
+/// A toolroom with the tool enabled, and a workspace.
 struct Shop {
     home: Home,
     workspace: PathBuf,
@@ -33,7 +32,7 @@ impl Shop {
         command
     }
 
-    /// Calls with a yes.
+    /// Calls with approval.
     fn call(&self, arguments: &Value) -> Ran {
         ran(self.command(arguments, &["--yes", "--json"]).output().unwrap())
     }
@@ -42,12 +41,12 @@ impl Shop {
         self.call(arguments).ended(0).json()["result"].clone()
     }
 
-    /// What a call that fails says.
+    /// The error of a failed call.
     fn error(&self, arguments: &Value) -> Value {
         self.call(arguments).ended(1).json()["error"].clone()
     }
 
-    /// Starts a call whose program has children everywhere, and waits until they run.
+    /// Starts a call whose program has many descendants, and waits until they run.
     fn started(&self, mark: &str) -> Child {
         let script = format!(
             "sleep {mark} & setsid sh -c 'trap \"\" TERM INT HUP; sleep {mark} & sleep {mark}' & (sleep {mark} &); \
@@ -55,19 +54,19 @@ impl Shop {
         );
         let child =
             self.command(&json!({"command": "sh", "args": ["-c", script]}), &["--yes", "--json"]).spawn();
-        // The sleeps, the two shells, and the command itself, whose words have the mark too.
+        // The sleeps, the two shells, and the command itself, whose arguments contain the mark too.
         until(|| marked(mark).len() >= 8);
         child.unwrap()
     }
 }
 
-/// A span to sleep for that nobody else sleeps for.
+/// A unique sleep duration.
 fn mark(test: u32) -> String {
     format!("600.{}{test}", std::process::id())
 }
 
 #[test]
-fn it_is_off_until_it_is_switched_on_and_then_asks() {
+fn it_is_off_by_default_and_asks_when_enabled() {
     let home = Home::new();
     assert!(!home.run(&["tools"]).ended(0).out.contains("shell-exec"));
     let off = home.run(&["call", "shell-exec", "command=true", "--yes"]).ended(3);
@@ -83,7 +82,7 @@ fn it_is_off_until_it_is_switched_on_and_then_asks() {
     assert_eq!(parameters["required"], json!(["command"]));
     assert_eq!(parameters["properties"]["args"]["items"]["type"], "string");
     assert!(parameters["properties"]["cwd"].is_object());
-    // What a program prints may come from anybody.
+    // Output is untrusted.
     assert!(spec["capabilities"].as_array().unwrap().contains(&json!("reads-untrusted")), "{spec}");
     home.run(&["approvals", "approve", "last"]).ended(0);
     home.run(&["tools", "disable", "shell-exec"]).ended(0);
@@ -104,7 +103,7 @@ fn a_result_has_the_seeds_shape() {
 }
 
 #[test]
-fn the_folder_is_the_workspace_or_one_inside() {
+fn the_folder_is_the_workspace_or_inside_it() {
     let shop = Shop::new();
     let here = |cwd: Value| shop.result(&json!({"command": "pwd", "cwd": cwd}))["stdout"].clone();
     let inside = format!("{}\n", shop.workspace.join("sub").display());
@@ -121,7 +120,7 @@ fn the_folder_is_the_workspace_or_one_inside() {
 }
 
 #[test]
-fn what_cannot_be_started_says_what_to_do() {
+fn an_invalid_command_is_explained() {
     let shop = Shop::new();
     let missing = shop.error(&json!({"command": "no-such-program"}));
     assert_eq!(
@@ -133,7 +132,7 @@ fn what_cannot_be_started_says_what_to_do() {
     std::fs::write(shop.workspace.join("text"), "text").unwrap();
     let text = shop.error(&json!({"command": "./text"}));
     assert_eq!(text["kind"], "permission_denied", "{text}");
-    // Refused before anything is started, or asked.
+    // Refused before approval.
     let canary = shop.workspace.join("canary");
     let wrong = shop.call(&json!({"command": "touch", "args": [canary, 7]})).ended(1).json();
     assert_eq!(wrong["error"]["kind"], "invalid_arguments", "{wrong}");
@@ -143,7 +142,7 @@ fn what_cannot_be_started_says_what_to_do() {
 }
 
 #[test]
-fn nothing_of_our_environment_reaches_it() {
+fn it_inherits_nothing_of_our_environment() {
     let shop = Shop::new();
     let script = "env; tr '\\0' '\\n' < /proc/$PPID/environ; tr '\\0' ' ' < /proc/$PPID/cmdline";
     let seen = shop.result(&json!({"command": "sh", "args": ["-c", script]})).to_string();
@@ -162,7 +161,7 @@ fn long_output_keeps_both_ends() {
 }
 
 #[test]
-fn a_yes_is_for_one_call() {
+fn an_approval_is_for_one_call() {
     let shop = Shop::new();
     let arguments = json!({"command": "touch", "args": ["canary"]});
     let park = || ran(shop.command(&arguments, &["--json"]).output().unwrap()).ended(4).call_id();
@@ -182,7 +181,7 @@ fn a_yes_is_for_one_call() {
 }
 
 #[test]
-fn the_prompt_offers_no_more_than_once_either() {
+fn the_prompt_offers_only_single_approvals() {
     let shop = Shop::new();
     let command = shop.home.command(&["call", "shell-exec", "command=echo", "args:=[\"it ran\"]"]);
     let mut sitting = Seat::new(120).starts(&command, Stdout::Terminal);
@@ -197,7 +196,7 @@ fn the_prompt_offers_no_more_than_once_either() {
 }
 
 #[test]
-fn what_takes_too_long_is_ended_and_what_it_printed_is_told() {
+fn a_program_that_times_out_is_ended_and_its_output_returned() {
     let shop = Shop::new();
     let mark = mark(1);
     let script = format!("echo so far; echo trouble >&2; setsid sleep {mark} & sleep {mark}");
@@ -225,7 +224,7 @@ fn an_interrupt_ends_the_whole_tree() {
 }
 
 #[test]
-fn a_killed_command_line_takes_the_whole_tree_along() {
+fn a_killed_command_line_ends_the_whole_tree() {
     let shop = Shop::new();
     let mark = mark(2);
     let mut child = shop.started(&mark);
@@ -246,7 +245,7 @@ fn a_program_that_stops_the_helper_ends_with_the_command_line() {
 }
 
 #[test]
-fn programs_made_of_the_same_command_line_have_it_too() {
+fn programs_from_the_same_arguments_have_the_tool_too() {
     let home = Home::new();
     home.run_own(&["tools", "enable", "shell-exec"]).ended(0);
     let done =
@@ -255,7 +254,7 @@ fn programs_made_of_the_same_command_line_have_it_too() {
 }
 
 #[test]
-fn the_helper_is_no_command_for_people() {
+fn the_helper_is_not_a_command_for_people() {
     let home = Home::new();
     for arguments in [&["--help"][..], &["completions", "bash"], &["completions", "fish"]] {
         assert!(!home.run(arguments).ended(0).out.contains("__supervise"), "{arguments:?}");

@@ -1,4 +1,4 @@
-//! A toolroom with the shell family on, and chats whose model wants commands.
+//! A toolroom with the shell family enabled, and chats whose model wants commands.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::home::{Home, Ran, belongs_to_programs, ran};
 use crate::scripted_model::{Line, ScriptedModel};
 
-/// A toolroom with the family switched on, and a workspace.
+/// A toolroom with the family enabled, and a workspace.
 pub(crate) struct Shop {
     pub(crate) home: Home,
     pub(crate) workspace: PathBuf,
@@ -25,7 +25,7 @@ impl Shop {
         Self { home, workspace: workspace.canonicalize().unwrap() }
     }
 
-    /// Calls with a yes.
+    /// Calls with approval.
     pub(crate) fn call(&self, tool: &str, arguments: &Value) -> Ran {
         let call = ["call", tool, &arguments.to_string(), "--yes", "--json"];
         ran(self.home.command(&call).env("SHOP_API_KEY", "canary-4711").output().unwrap())
@@ -47,17 +47,17 @@ impl Shop {
         self.result("run_command", &json!({"command": command})).as_str().unwrap().to_owned()
     }
 
-    /// What the model was told about each of its calls, in a chat of this script.
+    /// The results the model got for its calls, in a chat with this script.
     pub(crate) fn chat(&self, script: impl IntoIterator<Item = Line>) -> (Vec<Value>, ScriptedModel) {
         self.chat_of(&mut self.home.command(&["chat", "go on", "--yes"]), "", script)
     }
 
-    /// The same in the last conversation: of earlier calls, too.
+    /// All results in the last conversation, including those of earlier calls.
     pub(crate) fn chat_on(&self, script: impl IntoIterator<Item = Line>) -> Vec<Value> {
         self.chat_of(&mut self.home.command(&["chat", "--continue", "go on", "--yes"]), "", script).0
     }
 
-    /// The same with further configuration, in a chat that is begun so.
+    /// Starts the chat with further configuration.
     pub(crate) fn chat_of(
         &self,
         command: &mut Command,
@@ -71,7 +71,7 @@ impl Shop {
     }
 }
 
-/// What the model was told about each of its calls in the conversation it was asked in last.
+/// The results the model got in the last conversation.
 pub(crate) fn told(model: &ScriptedModel) -> Vec<Value> {
     let asked = model.asked();
     let messages = asked.last().unwrap()["messages"].as_array().unwrap().iter();

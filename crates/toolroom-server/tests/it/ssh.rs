@@ -1,4 +1,4 @@
-//! `ssh_configure_host` with a real server: who reaches it, and who does not.
+//! `ssh_configure_host` with a real server: which programs reach it, and which do not.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -18,7 +18,7 @@ use crate::shop::{Shop, shell, told};
 
 const SSHD: &str = "/usr/sbin/sshd";
 
-/// Somebody on loopback who counts who comes.
+/// A loopback server that counts its connections.
 struct Server {
     port: u16,
     visits: Arc<AtomicUsize>,
@@ -39,7 +39,7 @@ impl Server {
         Self { port, visits }
     }
 
-    /// Says something to whoever asks for a page.
+    /// Serves a page.
     fn of_pages() -> Self {
         Self::starts(|mut stream| {
             drop(stream.read(&mut [0; 4_096]));
@@ -54,10 +54,10 @@ impl Server {
     }
 }
 
-/// A shop, and another machine, which is this one seen from outside of the sandbox.
+/// A toolroom, and another machine, which is this one seen from outside of the sandbox.
 struct Bench {
     shop: Shop,
-    /// Files that only the other machine has.
+    /// Files that exist only on the other machine.
     away: TempDir,
     server: Server,
     host: Value,
@@ -90,7 +90,7 @@ impl Bench {
         Line::Calls("ssh_configure_host", self.host.clone())
     }
 
-    /// What can only be read on the other machine.
+    /// A file that can only be read on the other machine.
     fn file(&self) -> String {
         self.away.path().join("told").display().to_string()
     }
@@ -100,7 +100,7 @@ impl Bench {
     }
 }
 
-/// A real server: one process for each connection, as an ordinary user or as root.
+/// A real server: one process per connection, as an ordinary user or as root.
 fn sshd(folder: &Path, identity: &Path) -> Server {
     assert!(Path::new(SSHD).exists(), "{SSHD} is missing: scripts/setup installs it");
     let config = folder.join("sshd_config");
@@ -112,7 +112,7 @@ fn sshd(folder: &Path, identity: &Path) -> Server {
     );
     std::fs::write(&config, text).unwrap();
     if printed(Command::new("id").arg("-u")).trim() == "0" {
-        // Where its part without rights lives.
+        // The folder of its unprivileged part.
         std::fs::create_dir_all("/run/sshd").unwrap();
     }
     Server::starts(move |stream| {
@@ -124,7 +124,7 @@ fn sshd(folder: &Path, identity: &Path) -> Server {
     })
 }
 
-/// Makes a pair of keys and gives the public one.
+/// Creates a key pair and returns the public key.
 fn new_key(file: &Path) -> String {
     printed(Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-C", "", "-f"]).arg(file));
     std::fs::read_to_string(file.with_extension("pub")).unwrap()
@@ -137,7 +137,7 @@ fn printed(command: &mut Command) -> String {
 }
 
 #[test]
-fn an_opened_host_is_reached_by_its_name_and_nobody_else_is() {
+fn an_opened_host_is_reached_by_its_name_and_no_other_host_is() {
     let bench = Bench::new();
     let (other, port, file) = (Server::of_pages(), bench.server.port, bench.file());
     let ask = |place: &str| {
@@ -188,7 +188,7 @@ fn an_opened_host_is_reached_by_its_name_and_nobody_else_is() {
         assert_eq!(refused["stdout"], "HTTP/1.1 403 Forbidden\r\n", "{refused}");
     }
     assert_eq!(told[10]["stdout"], "closed\n", "{}", told[10]);
-    // The shell goes on with the second one.
+    // The shell continues with the second one.
     assert_eq!((&told[11]["reachable"], told[11].get("note")), (&json!(true), None));
     assert_eq!(told[12]["stdout"], "HTTP/1.1 200 Connection established\r\n", "{}", told[12]);
     assert_eq!((bench.server.visits(), other.visits()), (3, 1));
@@ -203,7 +203,7 @@ fn answers(sitting: &mut Sitting, about: &str, key: &str) {
 }
 
 #[test]
-fn only_a_yes_opens_and_only_to_the_conversation_it_was_said_in() {
+fn only_an_approval_opens_a_host_and_only_for_its_conversation() {
     let bench = Bench::new();
     let model = ScriptedModel::starts([
         bench.configures(),
@@ -244,7 +244,7 @@ fn only_a_yes_opens_and_only_to_the_conversation_it_was_said_in() {
 }
 
 #[test]
-fn hosts_of_the_profile_are_reached_through_the_proxy_and_stay_beside_an_opened_one() {
+fn hosts_of_the_profile_are_reached_through_the_proxy_together_with_an_opened_one() {
     let bench = Bench::new();
     let (page, other) = (Server::of_pages(), Server::of_pages());
     let profile = format!("network:127.0.0.1:{}", page.port);
@@ -263,7 +263,7 @@ fn hosts_of_the_profile_are_reached_through_the_proxy_and_stay_beside_an_opened_
         assert_eq!(pages["stdout"], "page!\n200 403 ", "{pages}");
     }
     assert_eq!(told[3]["stdout"], "from away\n", "{}", told[3]);
-    // What is written stays, what was opened does not.
+    // The configuration stays, the opened host does not.
     let mut chat = bench.shop.home.command(&["chat", "go on", "--yes"]);
     let (told, _model) = bench.shop.chat_of(&mut chat, &config, [bench.reads()]);
     assert!(told[0]["stderr"].as_str().unwrap().contains("not among the hosts"), "{}", told[0]);
@@ -271,7 +271,7 @@ fn hosts_of_the_profile_are_reached_through_the_proxy_and_stay_beside_an_opened_
 }
 
 #[test]
-fn who_may_change_nothing_reaches_an_opened_host_too() {
+fn a_read_only_sandbox_reaches_an_opened_host_too() {
     let bench = Bench::new();
     let mut chat = bench.shop.home.command(&["chat", "go on", "--yes"]);
     let config = "[policy]\nexec_sandbox = 'read-only'\n";
@@ -281,10 +281,10 @@ fn who_may_change_nothing_reaches_an_opened_host_too() {
 }
 
 #[test]
-fn a_sandbox_without_a_network_of_its_own_opens_nothing() {
+fn a_sandbox_without_a_network_namespace_opens_nothing() {
     let bench = Bench::new();
     let mut chat = bench.shop.home.command(&["chat", "go on", "--yes"]);
-    // There is no bubblewrap there.
+    // Without bubblewrap.
     chat.env("PATH", bench.away.path());
     let (told, _model) = bench.shop.chat_of(&mut chat, "", [bench.configures()]);
     assert_eq!((&told[0]["reachable"], &told[0]["config_changed"]), (&json!(false), &json!(true)));
@@ -293,7 +293,7 @@ fn a_sandbox_without_a_network_of_its_own_opens_nothing() {
 }
 
 #[test]
-fn a_host_is_made_known_without_keys_and_without_tricks() {
+fn a_host_is_configured_without_keys_and_without_injection() {
     let shop = Shop::new();
     let host = json!({"alias": "box", "hostname": "box.example.com", "user": "ann", "port": 2222});
     let first = shop.result("ssh_configure_host", &host);
@@ -328,7 +328,7 @@ fn a_host_is_made_known_without_keys_and_without_tricks() {
         assert!(error["message"].as_str().unwrap().contains(&format!("`{name}`")), "{error}");
     }
     assert_eq!(std::fs::read_to_string(&config).unwrap(), before);
-    // Whatever else needs no question.
+    // Other calls need no approval.
     for preset in ["balanced", "open"] {
         let set = format!("policy.preset={preset}");
         let asked = shop.home.run(&["call", "ssh_configure_host", &host.to_string(), "--set", &set]).ended(4);

@@ -10,7 +10,7 @@ use crate::home::Home;
 use crate::internet::{Internet, LAN, PUBLIC, inside};
 use crate::serve::served::Served;
 
-/// Each engine at an address of its own: private ones that only their owner can open.
+/// Each engine at its own private address, which only the configuration opens.
 const CONFIG: &str = "[search]\nproviders = ['brave', 'tavily', 'searxng']\n\
     [search.brave]\nkey = 'secret:brave'\nurl = 'http://brave.lan/find'\n\
     [search.tavily]\nkey = '$SEARCH_KEY'\nurl = 'http://tavily.lan/find'\n\
@@ -86,7 +86,7 @@ fn engines_are_asked_in_order_and_each_failure_has_its_reason() {
         assert_eq!(tavily.header("authorization"), Some("Bearer tavily-key-0123456789"));
         assert_eq!(tavily.body, r#"{"query":"rust crabs","max_results":5}"#);
         assert_eq!((searx.path.as_str(), searx.header("authorization")), (SEARX, None));
-        // Only the addresses that their owner wrote down were reached in the private network.
+        // Only the configured addresses were reached in the private network.
         let written = [format!("{}:8080", LAN[0]), format!("{}:80", LAN[1]), format!("{}:80", LAN[2])];
         let caught = internet.caught();
         assert!(caught.iter().all(|at| written.contains(&at.to_string())), "{caught:?}");
@@ -95,7 +95,7 @@ fn engines_are_asked_in_order_and_each_failure_has_its_reason() {
 }
 
 #[test]
-fn what_nobody_answers_is_an_error_with_every_reason() {
+fn if_all_engines_fail_the_error_has_every_reason() {
     inside(what_nobody_answers_is_an_error_with_every_reason, |internet| {
         hosts(internet);
         says(internet, "/find?q=rust+crabs&count=5", "403 Forbidden", "{}");
@@ -109,7 +109,7 @@ fn what_nobody_answers_is_an_error_with_every_reason() {
              expected form; searxng: none of its engines responded (google, bing)",
             "{error}"
         );
-        // A key that is missing is a reason as well, and says how it is put there.
+        // A missing key is a reason too, with the remedy.
         let home = Home::new();
         std::fs::write(home.path().join("toolroom.toml"), CONFIG).unwrap();
         let error =
@@ -122,7 +122,7 @@ fn what_nobody_answers_is_an_error_with_every_reason() {
         internet.web.received();
         internet.caught();
 
-        // An address that was not written down for it is as closed as to every tool.
+        // Other addresses are as closed as to every tool.
         let closed = "[search.searxng]\nurl = 'http://searx.example'\n";
         internet.names.point("searx.example", &["169.254.169.254"]);
         let error = search(&set_up(closed), &[]).ended(1).json()["error"].to_string();
@@ -132,7 +132,7 @@ fn what_nobody_answers_is_an_error_with_every_reason() {
 }
 
 #[test]
-fn an_answer_that_is_none_is_a_failure_and_not_an_empty_shelf() {
+fn an_invalid_response_is_a_failure_and_not_cached() {
     inside(an_answer_that_is_none_is_a_failure_and_not_an_empty_shelf, |internet| {
         hosts(internet);
         for place in ["/find?q=rust+crabs&count=5", "/find", SEARX] {
@@ -144,12 +144,12 @@ fn an_answer_that_is_none_is_a_failure_and_not_an_empty_shelf() {
             let told = format!("{engine}: the response does not have the expected form");
             assert!(error.contains(&told), "{told}: {error}");
         }
-        // The error says it all, so no line of a log comes before it.
+        // The error is complete, so no log line comes before it.
         assert!(!ran.err.contains("a search failed"), "{}", ran.err);
         internet.web.received();
         internet.caught();
 
-        // An answer in which nothing was found is one.
+        // A response without results is valid.
         says(internet, "/find?q=rust+crabs&count=5", "200 OK", r#"{"type": "search", "query": {}}"#);
         let found = search(&set_up(CONFIG), &[]).ended(0).json()["result"].clone();
         assert_eq!((&found["provider"], &found["count"]), (&json!("brave"), &json!(0)), "{found}");
@@ -159,7 +159,7 @@ fn an_answer_that_is_none_is_a_failure_and_not_an_empty_shelf() {
 }
 
 #[test]
-fn what_is_not_set_up_says_how_and_uses_up_no_search() {
+fn a_missing_configuration_is_explained_and_uses_up_no_search() {
     let served = Served::configured("[search]\nproviders = ['brave', 'tavily']\n");
     let key = served.key("local", "call");
     for number in 0..25 {
@@ -172,7 +172,7 @@ fn what_is_not_set_up_says_how_and_uses_up_no_search() {
 }
 
 #[test]
-fn without_an_engine_it_says_how_to_set_one_up() {
+fn without_an_engine_the_error_explains_the_setup() {
     let home = Home::new();
     let ran = home.run(&["call", "web_search", "query=rust"]).ended(1);
     assert!(ran.err.contains("no search engine is configured"), "{}", ran.err);
@@ -192,7 +192,7 @@ fn without_an_engine_it_says_how_to_set_one_up() {
 }
 
 #[test]
-fn twenty_an_hour_and_what_is_on_the_shelf_is_free() {
+fn twenty_searches_an_hour_are_allowed_and_cached_ones_are_free() {
     inside(twenty_an_hour_and_what_is_on_the_shelf_is_free, |internet| {
         internet.names.point("searx.example", &[PUBLIC[0]]);
         let answer = |number: usize| {
@@ -204,7 +204,7 @@ fn twenty_an_hour_and_what_is_on_the_shelf_is_free() {
         let key = served.key("local", "call");
         let asks = |query: &str| served.call(&key, "web_search", &json!({"query": query}));
         for number in 0..20 {
-            // Each one twice, and once more in other letters: only the first is somebody's work.
+            // Each one twice, and once more in other letters: only the first one is sent.
             let query = format!("question {number}");
             assert_eq!(asks(&query).is(200).json()["result"]["cached"], Value::Null);
             let again = asks(&query.to_uppercase()).is(200).json();
@@ -220,11 +220,11 @@ fn twenty_an_hour_and_what_is_on_the_shelf_is_free() {
     });
 }
 
-/// The mock's search endpoint, which has no words of its own on its command line.
+/// The mock's search endpoint, which has no options on its command line.
 const MOCK: &str = "import {LLMock} from process.argv[1];";
 
 #[test]
-fn the_mock_of_tavily_answers() {
+fn the_tavily_mock_responds() {
     let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../toolroom-models/tests/aimock");
     let module = package.join("node_modules/@copilotkit/aimock/dist/index.js");
     let script = format!(
@@ -254,7 +254,7 @@ fn the_mock_of_tavily_answers() {
 }
 
 #[test]
-fn the_location_is_asked_for_where_its_owner_says() {
+fn the_location_service_is_configurable() {
     inside(the_location_is_asked_for_where_its_owner_says, |internet| {
         internet.names.point("where.lan", &[LAN[0]]);
         let answer = json!({"success": true, "ip": "203.0.113.7", "city": "Tashkent", "country": "Uzbekistan",

@@ -234,7 +234,7 @@ async fn commands_of_one_conversation_run_one_after_another() {
 #[tokio::test]
 async fn conversations_have_shells_of_their_own_and_the_least_used_makes_room() {
     let mut talk = Talk::with_bash();
-    talk.shells = Shells::new(talk.bench.supervisor.clone(), Interpreter::Bash).at_most(2);
+    talk.shells = Shells::new(talk.bench.supervisor.clone(), Interpreter::Bash).with_maximum(2);
     let says = async |name: &str, text: &str| {
         let outcome = talk.shells.run(name, talk.order(), &command(text)).await.unwrap();
         outcome.stdout.text(99)
@@ -252,7 +252,7 @@ async fn conversations_have_shells_of_their_own_and_the_least_used_makes_room() 
 #[tokio::test]
 async fn shells_at_work_are_not_put_away() {
     let mut talk = Talk::with_bash();
-    talk.shells = Shells::new(talk.bench.supervisor.clone(), Interpreter::Bash).at_most(1);
+    talk.shells = Shells::new(talk.bench.supervisor.clone(), Interpreter::Bash).with_maximum(1);
     let talk = Arc::new(talk);
     let busy = tokio::spawn({
         let talk = Arc::clone(&talk);

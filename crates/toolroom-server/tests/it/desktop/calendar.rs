@@ -15,7 +15,7 @@ fn written(desk: &StandIn, told: &Value) -> String {
 }
 
 #[test]
-fn an_event_is_a_file_that_is_opened_where_a_desktop_is() {
+fn an_event_is_a_file_that_is_opened_on_a_desktop() {
     let desk = StandIn::new();
     let told = desk.run(&LUNCH).ended(0).json();
     assert_eq!((&told["success"], &told["reminder_minutes"]), (&json!(true), &json!(15)), "{told}");
@@ -29,7 +29,7 @@ fn an_event_is_a_file_that_is_opened_where_a_desktop_is() {
     assert!(text.contains("TRIGGER:-PT15M\r\n"), "{text}");
     let opened = desk.said("xdg-open");
     assert!(opened.len() == 1 && opened[0].ends_with(told["path"].as_str().unwrap()), "{opened:?}");
-    // The zone of the user counts.
+    // The user's zone counts.
     let mut abroad = desk.command(&LUNCH);
     let told = crate::home::finished(abroad.env("TZ", "Asia/Tashkent").spawn().unwrap()).ended(0).json();
     assert!(written(&desk, &told).contains("DTSTART:20260301T070000Z\r\n"), "{told}");
@@ -42,7 +42,7 @@ fn an_event_is_a_file_that_is_opened_where_a_desktop_is() {
 }
 
 #[test]
-fn a_zone_that_is_none_or_contradicts_the_offset_makes_no_event() {
+fn an_unknown_or_contradicting_zone_creates_no_event() {
     let desk = StandIn::new();
     for (time, why) in [
         ("2026-03-01T12:00[Mars/Olympus]", "has an unknown time zone `Mars/Olympus`"),
@@ -63,7 +63,7 @@ fn a_zone_that_is_none_or_contradicts_the_offset_makes_no_event() {
 }
 
 #[test]
-fn nothing_that_is_said_becomes_a_line_of_the_calendar() {
+fn no_text_can_inject_a_calendar_line() {
     let desk = StandIn::new();
     let bad = "x\r\nATTENDEE:mailto:a@example.com\nEND:VEVENT\u{2028}BEGIN:VEVENT;,\\";
     let arguments = json!({
@@ -85,7 +85,7 @@ fn nothing_that_is_said_becomes_a_line_of_the_calendar() {
 }
 
 #[test]
-fn an_event_is_offered_to_whoever_sits_elsewhere() {
+fn an_event_is_offered_to_a_remote_user() {
     let home = Home::new();
     std::fs::create_dir_all(home.path().join("workspace")).unwrap();
     let rule = "[[rule]]\nid = \"go\"\neffect = \"allow\"\ntool = \"builtin:create_calendar_event\"\nreason = \"test\"\n";
@@ -104,13 +104,13 @@ fn an_event_is_offered_to_whoever_sits_elsewhere() {
     assert!(content.starts_with("BEGIN:VCALENDAR\r\n"), "{content}");
 }
 
-/// What is written down of somebody's calendar on this server.
+/// The requests to a calendar on this server.
 pub(crate) fn calendar_at(server: &LoopbackService) -> String {
     let url = server.url("/dav/ann/");
     format!("[calendar]\nurl = \"{url}\"\nuser = \"ann\"\npassword = \"secret:calendar\"\n")
 }
 
-/// A home whose calendar is there.
+/// A home with this calendar.
 fn desk(server: &LoopbackService) -> StandIn {
     let home = Home::new();
     std::fs::write(home.path().join("toolroom.toml"), calendar_at(server)).unwrap();
@@ -119,7 +119,7 @@ fn desk(server: &LoopbackService) -> StandIn {
 }
 
 #[test]
-fn an_event_goes_into_the_configured_calendar_once() {
+fn an_event_is_added_once_to_the_configured_calendar() {
     let server = LoopbackService::answering("201 Created", "");
     let desk = desk(&server);
     let done = desk.run(&LUNCH).ended(0);
@@ -132,7 +132,7 @@ fn an_event_goes_into_the_configured_calendar_once() {
         head.contains("if-none-match: *\r\n")
             && head.contains("content-type: text/calendar; charset=utf-8\r\n")
     );
-    // ann and the password, as the basic scheme writes them.
+    // The base64 of ann and the password.
     assert!(put.contains("Basic YW5uOnRyLWNhbmFyeS00MjQyNDI0MjQy"), "{put}");
     assert!(put.contains("SUMMARY:Lunch\\, with Ann\r\n"), "{put}");
     desk.is_untouched();
@@ -141,7 +141,7 @@ fn an_event_goes_into_the_configured_calendar_once() {
 }
 
 #[test]
-fn a_calendar_server_that_leads_elsewhere_or_refuses_is_not_followed() {
+fn a_calendar_server_that_redirects_or_refuses_is_not_followed() {
     let inside = LoopbackService::answering("200 OK", "");
     let leads = format!("302 Found\r\nLocation: {}", inside.url("/inside"));
     for (head, why) in [

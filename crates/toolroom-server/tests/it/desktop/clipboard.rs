@@ -1,4 +1,4 @@
-//! The clipboard of a real X server, which nobody sees.
+//! The clipboard of a real X server without a screen.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -27,7 +27,7 @@ impl Screen {
         let mut number = String::new();
         printed.read_line(&mut number).unwrap();
         let screen = Self { server, _printed: printed, display: format!(":{}", number.trim()) };
-        // Whoever handed something out on an earlier screen of that number has seen it go, or is about to.
+        // A server of an earlier screen with this number has exited, or is about to.
         until(|| screen.keepers() == 0);
         screen
     }
@@ -48,20 +48,20 @@ impl Screen {
         command
     }
 
-    /// Puts something there as another program would.
+    /// Copies like another program.
     pub(crate) fn copies(&self, kind: &[&str], content: &[u8]) {
         let mut child = self.xclip(&[&["-i"], kind].concat()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(content).unwrap();
         assert!(child.wait().unwrap().success());
     }
 
-    /// What another program would paste.
+    /// Pastes like another program.
     pub(crate) fn pasted(&self) -> String {
         let output = self.xclip(&["-o"]).stdin(Stdio::null()).stdout(Stdio::piped()).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Processes of ours that hand something out on this screen.
+    /// Our processes that serve a text on this screen.
     fn keepers(&self) -> usize {
         let shown = format!("DISPLAY={}\0", self.display);
         let entries = std::fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path()));
@@ -83,7 +83,7 @@ impl Drop for Screen {
 }
 
 #[test]
-fn a_text_stays_on_the_clipboard_until_somebody_else_puts_one_there() {
+fn a_text_stays_on_the_clipboard_until_it_is_replaced() {
     let (screen, home) = (Screen::new(), Home::new());
     let text = "Grüße, 一\n\t\"quoted\" \u{1f600}";
     let argument = format!("text={text}");
@@ -93,7 +93,7 @@ fn a_text_stays_on_the_clipboard_until_somebody_else_puts_one_there() {
     let read = screen.run(&home, &["call", "clipboard-read"]).ended(0).json();
     assert_eq!(read, json!({"text": text}));
     assert_eq!(screen.keepers(), 1);
-    // The next one takes the place of the last.
+    // The next one replaces it.
     screen.run(&home, &["call", "clipboard-write", "text=-n"]).ended(0);
     assert_eq!(screen.pasted(), "-n");
     until(|| screen.keepers() == 1);
@@ -106,7 +106,7 @@ fn a_text_stays_on_the_clipboard_until_somebody_else_puts_one_there() {
 }
 
 #[test]
-fn what_is_no_text_is_told_and_bad_arguments_leave_the_clipboard_alone() {
+fn content_without_text_is_reported_and_bad_arguments_leave_the_clipboard_alone() {
     let (screen, home) = (Screen::new(), Home::new());
     let failed = screen.run(&home, &["call", "clipboard-read"]).ended(1);
     assert!(failed.err.contains("the clipboard holds no text"), "{failed:?}");
@@ -133,7 +133,7 @@ fn what_is_no_text_is_told_and_bad_arguments_leave_the_clipboard_alone() {
 }
 
 #[test]
-fn the_clipboard_is_the_same_over_rest_and_in_a_talk() {
+fn the_clipboard_is_the_same_over_rest_and_in_a_chat() {
     let (screen, home) = (Screen::new(), Home::new());
     let script = [Line::Calls("clipboard-read", json!({})), Line::says("It says hello.")];
     let model = ScriptedModel::starts(script);
@@ -149,7 +149,7 @@ fn the_clipboard_is_the_same_over_rest_and_in_a_talk() {
     assert_eq!(screen.pasted(), "hello from rest");
     screen.run(&served.home, &["chat", "what is on my clipboard?"]).ended(0);
     assert!(model.asked()[1].to_string().contains("hello from rest"));
-    // Who wrote what is there nobody knows: what goes outward after that asks.
+    // The content is untrusted: a later outward call asks.
     let told = screen.run(&served.home, &["tools", "show", "clipboard-read", "--json"]).ended(0).out;
     assert!(told.contains("reads-private") && told.contains("reads-untrusted"), "{told}");
 }

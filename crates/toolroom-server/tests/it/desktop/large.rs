@@ -1,5 +1,4 @@
-//! Large files that are handed over: what they cost on their way. Smaller than the largest there may be, since a program
-//! that was built for tests takes its time with them.
+//! Transfers of large files and their cost. Smaller than the maximum, because debug builds are slow.
 
 use std::time::Duration;
 
@@ -14,14 +13,14 @@ use crate::mcp::place::modern;
 use crate::serve::Served;
 use crate::serve::wire::Asked;
 
-/// A server with files of so many MiB.
+/// A server with files of `size` MiB.
 fn served(files: u64, size: u64) -> (Served, String) {
     let home = Home::new();
     let workspace = home.path().join("workspace");
     std::fs::create_dir_all(&workspace).unwrap();
     for number in 0..files {
         let file = std::fs::File::create(workspace.join(format!("{number}.bin"))).unwrap();
-        // A little less each, so that no two are the same.
+        // Each a little shorter, so that no two are equal.
         file.set_len((size << 20) - number).unwrap();
     }
     let served = Served::at(home);
@@ -42,7 +41,7 @@ fn send_within(served: &Served, key: &str, number: u64, timeout: u64) -> Value {
 }
 
 #[test]
-fn who_wants_a_part_of_a_large_file_does_not_cost_all_of_it() {
+fn reading_a_part_of_a_large_file_does_not_cost_all_of_it() {
     const READERS: u64 = 24;
     const LARGE: u64 = 24;
     let (served, key) = served(1, LARGE);
@@ -56,7 +55,7 @@ fn who_wants_a_part_of_a_large_file_does_not_cost_all_of_it() {
     assert_eq!((reply.body.as_str(), reply.header("content-length")), ("\0\0\0\0\0", Some("5")));
     assert_eq!(reply.header("content-range"), Some(format!("bytes 20000000-20000004/{size}").as_str()));
     served.ask(&part("bytes=30000000-")).refused(416, "no_such_range");
-    // Those who begin to read and do not go on.
+    // Clients that begin to read and stop.
     let readers: Vec<_> = (0..READERS)
         .map(|_| {
             let mut wire = served.wire();
@@ -71,13 +70,13 @@ fn who_wants_a_part_of_a_large_file_does_not_cost_all_of_it() {
     println!("{READERS} who do not read on: {before:?}, {after:?}");
     assert!(after.now < before.now + READERS * LARGE / 3, "{before:?}, {after:?}");
     drop(readers);
-    // And whoever does gets all of it, in several pieces.
+    // A client that reads gets all of it, in several pieces.
     let whole = served.ask(&Asked::new("GET", href).key(&key)).is(200);
     assert_eq!(whole.body.len() as u64, size);
 }
 
 #[test]
-fn whoever_finds_no_room_for_a_large_file_is_told_to_come_again_and_nothing_is_in_doubt() {
+fn a_transfer_without_a_slot_is_rate_limited_and_not_in_doubt() {
     const FILES: u64 = 10;
     let (served, key) = served(FILES, 24);
     std::os::unix::fs::symlink("/dev/zero", served.home.path().join("workspace/zero.bin")).unwrap();
@@ -101,13 +100,13 @@ fn whoever_finds_no_room_for_a_large_file_is_told_to_come_again_and_nothing_is_i
     let journal = served.home.journal();
     assert!(journal.iter().all(|row| row["status"] != "unknown"), "{journal:?}");
 
-    // What is no file does not wait for a place, and is not read.
+    // A missing file fails without waiting for a slot.
     let told = served.call(&key, "send_file", &json!({"path": "zero.bin"})).is(200).json();
     assert_eq!(told["outcome"], "failed", "{told}");
 }
 
 #[test]
-fn whoever_does_not_read_what_they_asked_for_over_mcp_fills_no_machine() {
+fn unread_mcp_resources_do_not_exhaust_memory() {
     const READERS: usize = 20;
     const LARGE: u64 = 12;
     let (served, key) = served(2, LARGE);
@@ -119,7 +118,7 @@ fn whoever_does_not_read_what_they_asked_for_over_mcp_fills_no_machine() {
         modern(&key, "resources/read", json!({"uri": format!("toolroom://artifacts/{artifact}")}))
     };
 
-    // What is too large for a message says where it is.
+    // A file that is too large for a message has its address there.
     let too_large = artifact(1);
     let told = served.ask(&read(&too_large)).json();
     let message = told["error"]["message"].as_str().unwrap_or_else(|| panic!("{told}"));
@@ -133,7 +132,7 @@ fn whoever_does_not_read_what_they_asked_for_over_mcp_fills_no_machine() {
         let mut wire = served.wire();
         set_socket_recv_buffer_size(wire.socket(), 4_096).unwrap();
         wire.send(&read(&artifact));
-        // Whoever waits in vain for the others is told after some seconds.
+        // A request that waits in vain fails after some seconds.
         wire.socket().set_read_timeout(Some(Duration::from_mins(2))).unwrap();
         readers.push(wire);
     }
@@ -150,7 +149,7 @@ fn whoever_does_not_read_what_they_asked_for_over_mcp_fills_no_machine() {
     assert_eq!(READERS - busy, 5);
     assert!(after.now < before.now + 5 * LARGE * 3, "{before:?}, {after:?}");
 
-    // When they have gone there is room again, for the very bytes.
+    // When they have disconnected there is room again, for the same bytes.
     drop(readers);
     until(|| served.ask(&read(&artifact)).status == 200);
     let told = served.ask(&read(&artifact)).is(200).json();

@@ -1,4 +1,4 @@
-//! The tools of the desktop through every entrance, judged by what its programs were called with.
+//! The desktop tools through every interface, verified by the arguments of the desktop programs.
 
 pub(crate) mod calendar;
 pub(crate) mod clipboard;

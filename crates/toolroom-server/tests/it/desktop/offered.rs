@@ -1,4 +1,4 @@
-//! Whoever sits elsewhere: REST, AG-UI, and MCP over HTTP.
+//! Remote users: REST, AG-UI, and MCP over HTTP.
 
 use std::process::Stdio;
 
@@ -12,7 +12,7 @@ use crate::serve::Served;
 use crate::serve::stream::events;
 use crate::serve::wire::Asked;
 
-/// A server inside a session of a desktop, whose programs nobody must call.
+/// A server inside a desktop session, whose programs must not be called.
 fn served(desk: &StandIn) -> Served {
     let home = Home::new();
     std::fs::create_dir_all(home.path().join("workspace")).unwrap();
@@ -78,7 +78,7 @@ fn over_rest_everything_is_offered() {
     let part = Asked::new("GET", offer["href"].as_str().unwrap()).key(&key).header("Range", "bytes=2-4");
     assert_eq!(served.ask(&part).is(206).body, "234");
 
-    // Who may call and not read gets no content, and another project nothing at all.
+    // A key that may call and not read gets no content, and another project gets nothing.
     let href = offer["href"].as_str().unwrap();
     served.get(href, &served.key("local", "call")).refused(403, "forbidden");
     served.project("shop");
@@ -87,7 +87,7 @@ fn over_rest_everything_is_offered() {
 }
 
 #[test]
-fn a_name_cannot_bring_headers_or_folders_along() {
+fn a_name_cannot_inject_headers_or_folders() {
     let desk = StandIn::new();
     let served = served(&desk);
     let key = served.key("local", "read,call");
@@ -109,7 +109,7 @@ fn a_name_cannot_bring_headers_or_folders_along() {
 }
 
 #[test]
-fn nothing_outside_the_workspace_is_handed_out() {
+fn no_file_outside_the_workspace_is_sent() {
     let desk = StandIn::new();
     let served = served(&desk);
     let key = served.key("local", "read,call");
@@ -140,12 +140,12 @@ fn nothing_outside_the_workspace_is_handed_out() {
 }
 
 #[test]
-fn a_file_that_holds_a_secret_is_handed_out_without_it() {
+fn a_file_with_a_secret_is_sent_redacted() {
     let desk = StandIn::new();
     let served = served(&desk);
     let key = served.key("local", "read,call");
     put(&served, "notes.txt", &format!("the token is {CANARY}."));
-    // The server has it in its environment, under a name that says what it is.
+    // The server has it in a variable with a secret's name.
     let done = served.call(&key, "send_file", &json!({"path": "notes.txt"})).is(200).json();
     let offer = &done["offers"][0];
     let content = served.get(offer["href"].as_str().unwrap(), &key).is(200);
@@ -157,7 +157,7 @@ fn a_file_that_holds_a_secret_is_handed_out_without_it() {
 }
 
 #[test]
-fn a_client_of_ag_ui_hears_of_an_offer_after_the_result_and_again_after_a_restart() {
+fn an_ag_ui_client_gets_an_offer_after_the_result_and_again_after_a_restart() {
     let home = Home::new();
     let script = [
         Line::CallsAll(vec![
@@ -193,7 +193,7 @@ fn a_client_of_ag_ui_hears_of_an_offer_after_the_result_and_again_after_a_restar
     assert_eq!(served.get(&href, &key).is(200).body, "hello");
     assert!(model.asked()[1].to_string().contains("offered to the client"));
 
-    // It is kept with the run.
+    // It is stored with the run.
     served.ends();
     served.starts_again();
     let runs = served.get("/v1/runs", &key).is(200).json();
@@ -209,7 +209,7 @@ fn a_client_of_ag_ui_hears_of_an_offer_after_the_result_and_again_after_a_restar
 }
 
 #[test]
-fn an_end_user_gets_the_files_that_were_offered_to_them_and_no_others() {
+fn an_end_user_gets_only_the_files_offered_to_them() {
     let home = Home::new();
     let script = [
         Line::CallsAll(vec![
@@ -238,11 +238,11 @@ fn an_end_user_gets_the_files_that_were_offered_to_them_and_no_others() {
     let reply = served.get(href, &ann).is(200);
     assert_eq!((reply.body.as_str(), reply.header("content-type")), ("hello", Some("text/plain")));
 
-    // Nobody else does, nor the same person with a token for another agent.
+    // Other users do not, nor the same person with a token for another agent.
     served.get(href, &bob).refused(404, "not_found");
     served.get(href, &served.token_for(&minting, "ann", "other")).refused(404, "not_found");
     served.get(href, &minting).refused(403, "forbidden");
-    // What is kept of their calls and was offered to nobody stays with whoever may read.
+    // Other artifacts of their calls are for keys with read access.
     let whole = ended("app:repeat")["artifact"].as_str().unwrap();
     let whole = format!("/v1/artifacts/{whole}/content");
     served.get(&whole, &ann).refused(404, "not_found");
@@ -251,7 +251,7 @@ fn an_end_user_gets_the_files_that_were_offered_to_them_and_no_others() {
 }
 
 #[test]
-fn a_client_of_mcp_over_http_sits_elsewhere() {
+fn an_mcp_client_over_http_is_remote() {
     let desk = StandIn::new();
     let served = served(&desk);
     let key = served.key("local", "read,call");
@@ -272,7 +272,7 @@ fn a_client_of_mcp_over_http_sits_elsewhere() {
 }
 
 #[test]
-fn what_read_the_web_asks_before_it_opens_or_sends() {
+fn after_reading_the_web_it_asks_before_opening_or_sending() {
     let desk = StandIn::new();
     desk.file("a.txt", "x");
     for call in [&["open_url", "url=https://example.com/?q=1"][..], &["send_file", "path=a.txt"]] {
@@ -283,7 +283,7 @@ fn what_read_the_web_asks_before_it_opens_or_sends() {
 }
 
 #[test]
-fn what_was_asked_away_from_here_stays_away_when_it_goes_on() {
+fn a_remote_request_stays_remote_when_it_is_resumed() {
     let (home, desk) = (Home::new(), StandIn::new());
     let rule = "[[rule]]\nid = \"see\"\neffect = \"ask\"\ntool = \"builtin:open_url\"\nreason = \"to see\"\n";
     std::fs::write(home.path().join("toolroom.toml"), rule).unwrap();
@@ -292,7 +292,7 @@ fn what_was_asked_away_from_here_stays_away_when_it_goes_on() {
     let parked = served.call(&key, "open_url", &json!({"url": "https://example.com/"})).is(202).json();
     let call = parked["call_id"].as_str().unwrap();
     served.home.run(&["approvals", "approve", call]).ended(0);
-    // Somebody at this machine goes on with it, and it is still for whoever asked.
+    // A local user resumes it, and it is still for the remote one.
     let mut command = served.home.command(&["call", "--resume", call, "--json"]);
     let done = ran(command.envs(desk.variables()).output().unwrap()).ended(0).json();
     assert_eq!(done["offers"], json!([{"type": "open_url", "url": "https://example.com/"}]), "{done}");

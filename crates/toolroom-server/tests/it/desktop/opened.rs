@@ -1,4 +1,4 @@
-//! Whoever sits at this machine: the command line, `chat`, and MCP over standard streams.
+//! Local users: the command line, `chat`, and MCP over standard streams.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -27,7 +27,7 @@ fn an_address_and_a_file_are_opened_on_the_desktop() {
 }
 
 #[test]
-fn a_file_for_somebody_at_this_machine_is_named_and_not_copied() {
+fn a_local_user_gets_the_path_of_a_file_and_no_copy() {
     let desk = StandIn::new();
     let file = desk.file("data.bin", "0123456789");
     let sent = desk.run(&["call", "send_file", "path=data.bin", "--json"]).ended(0).json();
@@ -37,7 +37,7 @@ fn a_file_for_somebody_at_this_machine_is_named_and_not_copied() {
 }
 
 #[test]
-fn a_notification_is_words_and_nothing_else() {
+fn a_notification_is_plain_text() {
     let desk = StandIn::new();
     let told =
         desk.run(&["call", "send_notification", "message=<b>done</b> \\074i\nnow", "title=--help\u{7}"]);
@@ -49,7 +49,7 @@ fn a_notification_is_words_and_nothing_else() {
 }
 
 #[test]
-fn without_a_desktop_it_is_said_which_variable_is_missing() {
+fn without_a_desktop_the_missing_variable_is_named() {
     let desk = StandIn::new();
     desk.file("a.html", "x");
     for call in [
@@ -67,7 +67,7 @@ fn without_a_desktop_it_is_said_which_variable_is_missing() {
 }
 
 #[test]
-fn a_program_that_is_missing_or_fails_is_told() {
+fn a_missing_or_failing_program_is_reported() {
     let desk = StandIn::new();
     let mut bare = desk.command(&["call", "open_url", "url=https://example.com"]);
     let failed = finished(bare.env("PATH", "/nonexistent").spawn().unwrap()).ended(1);
@@ -87,7 +87,7 @@ fn a_program_that_is_missing_or_fails_is_told() {
     let failed = run(&["call", "send_notification", "message=x"]);
     let next = "status 3: no server; look whether a service for notifications runs in this session";
     assert!(failed.err.contains(next), "{failed:?}");
-    // Nobody answers at the address that `DISPLAY` names.
+    // No server listens at the address of `DISPLAY`.
     let failed = run(&["call", "clipboard-read"]);
     let next = "look whether the session that `DISPLAY` or `WAYLAND_DISPLAY` names is still there";
     assert!(
@@ -97,7 +97,7 @@ fn a_program_that_is_missing_or_fails_is_told() {
 }
 
 #[test]
-fn nothing_outside_is_opened_or_sent_and_nothing_that_could_run_is_opened() {
+fn no_file_outside_is_opened_or_sent_and_no_program_is_opened() {
     let desk = StandIn::new();
     let secret = desk.home.path().join("secret.html");
     std::fs::write(&secret, CANARY).unwrap();
@@ -143,7 +143,7 @@ fn nothing_outside_is_opened_or_sent_and_nothing_that_could_run_is_opened() {
 }
 
 #[test]
-fn in_a_talk_at_the_terminal_it_happens_here() {
+fn a_chat_at_the_terminal_is_local() {
     let home = Home::new();
     let script = [
         Line::CallsAll(vec![
@@ -169,7 +169,7 @@ fn in_a_talk_at_the_terminal_it_happens_here() {
 }
 
 #[test]
-fn a_client_of_mcp_that_started_us_sits_here() {
+fn an_mcp_client_that_started_us_is_local() {
     let desk = StandIn::new();
     let mut child = desk.command(&["mcp", "serve"]).stdin(Stdio::piped()).spawn().unwrap();
     let client = json!({"name": "test", "version": "1"});
@@ -187,7 +187,7 @@ fn a_client_of_mcp_that_started_us_sits_here() {
 }
 
 #[test]
-fn what_was_asked_here_is_opened_here_when_it_goes_on() {
+fn a_local_request_stays_local_when_it_is_resumed() {
     let home = Home::new();
     let rule = "[[rule]]\nid = \"see\"\neffect = \"ask\"\ntool = \"builtin:open_url\"\nreason = \"to see\"\n";
     std::fs::write(home.path().join("toolroom.toml"), rule).unwrap();

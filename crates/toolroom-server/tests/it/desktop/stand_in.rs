@@ -1,4 +1,4 @@
-//! A desktop that only writes down what is asked of it.
+//! A desktop that records what is requested.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -9,10 +9,10 @@ use tempfile::TempDir;
 use crate::afoot::until;
 use crate::home::{Home, Ran, ran};
 
-/// What no program of the desktop must get to see.
+/// Must not reach any desktop program.
 pub(crate) const CANARY: &str = "tr-canary-4242424242";
 
-/// A home with programs of a desktop that write down what they were called with.
+/// A home with desktop programs that record their arguments.
 pub(crate) struct StandIn {
     pub(crate) home: Home,
     programs: TempDir,
@@ -39,7 +39,7 @@ impl StandIn {
         Self { home, programs }
     }
 
-    /// What a session of this desktop has in its environment.
+    /// The environment of a session on this desktop.
     pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
         let path = format!("{}:{}", self.programs.path().display(), std::env::var("PATH").unwrap());
         vec![
@@ -60,7 +60,7 @@ impl StandIn {
         ran(self.command(arguments).output().unwrap())
     }
 
-    /// The same where nobody sees anything.
+    /// Without a display.
     pub(crate) fn run_unseen(&self, arguments: &[&str]) -> Ran {
         let mut command = self.command(arguments);
         for name in ["DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"] {
@@ -81,7 +81,7 @@ impl StandIn {
         self.programs.path().join(format!("{program}.{what}"))
     }
 
-    /// The words a program was called with, once; and that it knows its session and nothing else.
+    /// The arguments of a single call of a program. Checks that it got only the session's environment.
     #[track_caller]
     pub(crate) fn said(&self, program: &str) -> Vec<String> {
         let record = self.record(program, "said");

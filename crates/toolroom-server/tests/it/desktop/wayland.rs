@@ -1,4 +1,4 @@
-//! The clipboard of a real Wayland compositor, which nobody sees.
+//! The clipboard of a real Wayland compositor without a screen.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::afoot::until;
 use crate::home::{Home, Ran, belongs_to_programs, ran};
 
-/// A compositor of its own, which draws nothing and has no graphics card.
+/// A headless compositor without a graphics card.
 struct Compositor {
     server: Child,
     folder: TempDir,
@@ -22,7 +22,7 @@ impl Compositor {
         let folder = TempDir::new().unwrap();
         belongs_to_programs(folder.path());
         let config = folder.path().join("config");
-        // It says its name when it is there.
+        // It prints its name when it is ready.
         std::fs::write(&config, "xwayland disable\nexec echo $WAYLAND_DISPLAY\n").unwrap();
         let mut command = Command::new("sway");
         command.arg("-c").arg(&config).env_clear().env("PATH", std::env::var("PATH").unwrap());
@@ -32,7 +32,7 @@ impl Compositor {
             ("WLR_RENDERER", "pixman"),
             ("WLR_LIBINPUT_NO_DEVICES", "1"),
         ]);
-        // Root is refused.
+        // It refuses to run as root.
         let owner = std::os::unix::fs::MetadataExt::uid(&folder.path().metadata().unwrap());
         if owner != rustix::process::getuid().as_raw() {
             command.uid(owner).gid(owner);
@@ -54,7 +54,7 @@ impl Compositor {
         ran(self.seen_by(home.command(arguments)).output().unwrap())
     }
 
-    /// Puts something there as another program would.
+    /// Copies like another program.
     fn copies(&self, text: &str) {
         let mut command = self.seen_by(Command::new("wl-copy"));
         let mut child =
@@ -63,13 +63,13 @@ impl Compositor {
         assert!(child.wait().unwrap().success());
     }
 
-    /// What another program would paste.
+    /// Pastes like another program.
     fn pasted(&self) -> String {
         let mut command = self.seen_by(Command::new("wl-paste"));
         String::from_utf8(command.arg("--no-newline").stdin(Stdio::null()).output().unwrap().stdout).unwrap()
     }
 
-    /// Processes of ours that hand something out here.
+    /// Our processes that serve a text here.
     fn keepers(&self) -> usize {
         let here = format!("XDG_RUNTIME_DIR={}\0", self.folder.path().display());
         let entries = std::fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path()));
@@ -91,7 +91,7 @@ impl Drop for Compositor {
 }
 
 #[test]
-fn under_wayland_a_text_stays_until_somebody_else_puts_one_there() {
+fn under_wayland_a_text_stays_until_it_is_replaced() {
     let (compositor, home) = (Compositor::new(), Home::new());
     let failed = compositor.run(&home, &["call", "clipboard-read"]).ended(1);
     assert!(failed.err.contains("the clipboard holds no text"), "{failed:?}");
@@ -107,7 +107,7 @@ fn under_wayland_a_text_stays_until_somebody_else_puts_one_there() {
 }
 
 #[test]
-fn whoever_keeps_a_text_goes_with_the_compositor() {
+fn the_serving_process_ends_with_the_compositor() {
     let (mut compositor, home) = (Compositor::new(), Home::new());
     compositor.run(&home, &["call", "clipboard-write", "text=x"]).ended(0);
     assert_eq!(compositor.keepers(), 1);

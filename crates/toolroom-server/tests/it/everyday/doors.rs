@@ -1,4 +1,4 @@
-//! One call through each of the doors, told in the same words.
+//! One call through each interface, with a common result.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -14,7 +14,7 @@ use crate::scripted_model::{Line, ScriptedModel};
 use crate::serve::Served;
 use crate::serve::wire::Asked;
 
-/// Where a call can come in.
+/// An interface for calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Door {
     CommandLine,
@@ -28,23 +28,23 @@ impl Door {
     pub(super) const ALL: [Self; 5] =
         [Self::CommandLine, Self::Rest, Self::McpOverHttp, Self::McpOverStreams, Self::Chat];
 
-    /// Whether whoever comes in there sits at this machine.
+    /// Whether its users are at this machine.
     pub(super) const fn is_here(self) -> bool {
         matches!(self, Self::CommandLine | Self::McpOverStreams | Self::Chat)
     }
 }
 
-/// What a call came to.
+/// The result of a call.
 #[derive(Debug)]
 pub(super) struct Came {
     pub(super) result: Value,
-    /// The address that is offered, if one is.
+    /// The offered address, if any.
     pub(super) address: Option<String>,
-    /// The file that is offered, with its name and as it can be fetched.
+    /// The offered file, with its name and how to fetch it.
     pub(super) file: Option<(String, Vec<u8>)>,
 }
 
-/// A toolroom with a desktop, and one door of it.
+/// A toolroom with a desktop, and one of its interfaces.
 pub(super) struct House {
     pub(super) door: Door,
     pub(super) desk: StandIn,
@@ -58,7 +58,7 @@ impl House {
         Self::on(door, config, None)
     }
 
-    /// On this screen instead of one that only writes down what is asked of it.
+    /// Uses this screen instead of the recording desktop.
     pub(super) fn on(door: Door, config: &str, display: Option<&str>) -> Self {
         let home = Home::new();
         std::fs::write(home.path().join("toolroom.toml"), config).unwrap();
@@ -124,7 +124,7 @@ impl House {
         let document = ran(self.command(&["chat", "do it", "--json"]).output().unwrap()).ended(0).json();
         let call = &document["calls"][0];
         assert_eq!((&call["outcome"], &document["text"]), (&json!("done"), &json!("There.")), "{document}");
-        // The model reads what it comes to.
+        // The model reads the result.
         let read = model.asked()[1]["messages"].as_array().unwrap().last().unwrap().clone();
         assert_eq!(read["role"], "tool", "{read}");
         told(call)
@@ -154,7 +154,7 @@ impl House {
         let key = served.key("local", "read,call");
         let document = served.call(&key, tool, arguments).is(200).json();
         let mut came = told(&document);
-        // It is in the journal as it was told.
+        // The journal has the same result.
         let call = document["call_id"].as_str().unwrap();
         let row = served.get(&format!("/v1/calls/{call}"), &key).is(200).json();
         let offers = |of: &Value| of["offers"].as_array().cloned().unwrap_or_default();
@@ -198,14 +198,14 @@ impl House {
     }
 }
 
-/// What a document of a call says.
+/// The content of a call document.
 fn told(document: &Value) -> Came {
     assert_eq!(document["outcome"], "done", "{document}");
     let address = document["offers"][0]["url"].as_str().map(str::to_owned);
     Came { result: document["result"].clone(), address, file: None }
 }
 
-/// What a result of the protocol says, and where its files are.
+/// The content of an MCP result, and its file links.
 fn content(result: &Value) -> (Came, Vec<&Value>) {
     assert!(result.get("isError").is_none(), "{result}");
     let blocks = result["content"].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! What is offered can be had later, wherever somebody asks for it.
+//! Offers can be fetched later, through another interface.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::scripted_model::{Line, ScriptedModel};
 use crate::serve::Served;
 use crate::serve::stream::events;
 
-/// Somebody is asked before a file leaves.
+/// Sending a file needs approval.
 const ASKS: &str =
     "[[rule]]\nid = \"see\"\neffect = \"ask\"\ntool = \"builtin:send_file\"\nreason = \"to see\"\n";
 
@@ -29,13 +29,13 @@ fn offer(call: &Value) -> &Value {
     &offers[0]
 }
 
-/// Whether a folder has the file, and nothing else of that name.
+/// Whether a folder has the file, and no other file of that name.
 fn saved(home: &Home, words: &[&str]) -> crate::home::Ran {
     crate::home::ran(home.command(words).current_dir(home.path()).output().unwrap())
 }
 
 #[test]
-fn a_call_that_waited_for_a_yes_is_read_with_its_offers_and_its_file_is_saved() {
+fn a_call_that_waited_for_approval_is_shown_with_its_offers_and_its_file_is_saved() {
     let (served, _model) = served([], ASKS);
     let key = served.key("local", "read,call,approve");
     let parked = served.call(&key, "send_file", &json!({"path": "data.bin"})).is(202).json();
@@ -61,7 +61,7 @@ fn a_call_that_waited_for_a_yes_is_read_with_its_offers_and_its_file_is_saved() 
     assert_eq!((&told["file"], &told["bytes"]), (&json!("data.bin"), &json!(BYTES.len())), "{told}");
     let place = home.path().join("data.bin");
     assert_eq!(std::fs::read(&place).unwrap(), BYTES);
-    // Nothing is written over by accident.
+    // Existing files are not overwritten.
     std::fs::write(&place, "mine").unwrap();
     let refused = saved(home, &["artifacts", "save", artifact]).ended(2);
     assert!(
@@ -96,7 +96,7 @@ fn a_long_result_is_saved_under_its_id() {
 }
 
 #[test]
-fn a_program_that_speaks_as_to_openai_is_told_where_the_file_is() {
+fn an_openai_client_is_told_where_the_file_is() {
     let script = || [Line::Calls("send_file", json!({"path": "data.bin"})), Line::says("There.")];
     let ask = json!({"model": "default", "messages": [{"role": "user", "content": "the file, please"}]});
     let (served_whole, _model) = served(script(), "");
@@ -122,7 +122,7 @@ fn a_program_that_speaks_as_to_openai_is_told_where_the_file_is() {
 }
 
 #[test]
-fn a_run_that_began_elsewhere_and_goes_on_here_tells_what_it_offers() {
+fn a_run_started_elsewhere_and_resumed_here_reports_its_offers() {
     let script = [Line::Calls("send_file", json!({"path": "data.bin"})), Line::says("There.")];
     let (served, _model) = served(script, ASKS);
     let key = served.key("local", "read,chat");
@@ -140,7 +140,7 @@ fn a_run_that_began_elsewhere_and_goes_on_here_tells_what_it_offers() {
 }
 
 #[test]
-fn a_file_that_would_be_read_as_something_else_is_not_saved_under_its_own_name() {
+fn a_file_with_a_misleading_name_is_not_saved_under_it() {
     let (served, _model) = served([], "");
     let key = served.key("local", "read,call");
     let folder = served.home.path().join("elsewhere");
@@ -159,7 +159,7 @@ fn a_file_that_would_be_read_as_something_else_is_not_saved_under_its_own_name()
 }
 
 #[test]
-fn nothing_that_is_saved_takes_the_place_of_a_file_of_ours() {
+fn a_saved_file_never_replaces_a_file_of_ours() {
     let home = Home::new();
     let text = "line\n".repeat(30_000);
     std::fs::create_dir_all(home.path().join("workspace")).unwrap();

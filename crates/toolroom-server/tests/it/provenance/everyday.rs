@@ -1,4 +1,4 @@
-//! Everyday work in a project: how often it is asked about.
+//! Everyday work in a project, and how often it asks.
 
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ fn project(home: &Home, docs: &LoopbackService, script: Vec<Line>) -> ScriptedMo
     model
 }
 
-/// Answers what is asked, and goes on, until the conversation has ended. Tells the tools that were asked about by the guard.
+/// Answers all questions until the conversation has ended. Returns the tools that the guard asked about.
 fn questions_of(home: &Home) -> Vec<String> {
     let mut asked = Vec::new();
     let mut ran = home.run(&["chat", "build it", "--json"]);

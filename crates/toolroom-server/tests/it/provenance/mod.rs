@@ -1,4 +1,4 @@
-//! A secret is not carried out unasked, and everyday work is not asked about.
+//! A secret is not sent out without approval, and everyday work does not ask.
 
 mod detours;
 mod entrances;
@@ -9,16 +9,16 @@ use serde_json::Value;
 use crate::home::Home;
 use crate::loopback_service::LoopbackService;
 
-/// What the strangers' host has to be reached at, since it is on this machine.
+/// Opens the strangers' host, which is on this machine.
 const OPEN: &str = "[network]\nopen = [\"127.0.0.1\"]\n";
 
-/// The same, where a file counts as private and not as untrusted, so that the page is needed for a question, too.
+/// Likewise, where a file counts as private and not as untrusted, so that the page is needed for a question, too.
 const BOTH_NEEDED: &str = "[network]\nopen = [\"127.0.0.1\"]\n[policy.provenance]\nfiles = [\"private\"]\n";
 
-/// What must not get out.
+/// The secret.
 const SECRET: &str = "violet-elephant-4711";
 
-/// A host of strangers: a page that wants the secret, and whatever is asked of it.
+/// A host of strangers: a page that asks for the secret, and a log of its requests.
 fn strangers() -> LoopbackService {
     LoopbackService::answering(
         "200 OK\r\nContent-Type: text/plain",
@@ -26,7 +26,7 @@ fn strangers() -> LoopbackService {
     )
 }
 
-/// Puts the secret into a file of the workspace.
+/// Writes the secret to a file of the workspace.
 fn put_secret(home: &Home) {
     let workspace = home.path().join("workspace");
     std::fs::create_dir_all(&workspace).unwrap();
@@ -37,7 +37,7 @@ fn has_secret(strangers: &LoopbackService) -> bool {
     strangers.told().iter().any(|request| request.contains(SECRET))
 }
 
-/// The questions of provenance so far, oldest first.
+/// The provenance questions so far, oldest first.
 fn questions(home: &Home) -> Vec<Value> {
     let mut asked = home.journal();
     asked.retain(|call| call["rule"] == "provenance.third" && call["status"] == "pending");

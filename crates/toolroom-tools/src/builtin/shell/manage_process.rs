@@ -54,7 +54,7 @@ fn default_limit() -> u64 {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Item {
+pub(super) struct ProgramEntry {
     pub(super) session_id: String,
     pub(super) command: String,
     pub(super) status: &'static str,
@@ -220,7 +220,9 @@ fn listed(own: &[ProgramStatus], kept: &[BackgroundProgram]) -> Value {
     let own = own.iter().map(|standing| (standing.end.is_none(), item(standing)));
     let (running, finished): (Vec<_>, Vec<_>) = former.chain(own).partition(|(is_running, _)| *is_running);
     let total = running.len() + finished.len();
-    let items = |list: Vec<(bool, Item)>| list.into_iter().map(|(_, item)| item).collect::<Vec<Item>>();
+    let items = |list: Vec<(bool, ProgramEntry)>| {
+        list.into_iter().map(|(_, item)| item).collect::<Vec<ProgramEntry>>()
+    };
     json!({"running": items(running), "finished": items(finished), "total": total})
 }
 
@@ -239,7 +241,7 @@ fn logged(log: &Log, offset: u64) -> Value {
     })
 }
 
-fn item(standing: &ProgramStatus) -> Item {
+fn item(standing: &ProgramStatus) -> ProgramEntry {
     let (status, exit_code, timed_out) = match standing.end.as_deref() {
         None => ("running", NO_CODE, false),
         // Another process killed it; the supervisor has no status.
@@ -249,7 +251,7 @@ fn item(standing: &ProgramStatus) -> Item {
             (status, exit_code(ended.status, ended.cause), ended.cause == Cause::Limit(Limit::Wall))
         }
     };
-    Item {
+    ProgramEntry {
         session_id: session_id(standing.id),
         command: standing.command.clone(),
         status,

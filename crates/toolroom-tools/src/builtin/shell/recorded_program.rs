@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toolroom::background::{BackgroundProgram, ProgramState};
 use toolroom::tool::ToolError;
 
-use super::manage_process::{Item, session_id};
+use super::manage_process::{ProgramEntry, session_id};
 use super::program_end::NO_CODE;
 
 const LOST: &str = "it ended with the Toolroom process that started it; its output is gone, and how far it got is \
@@ -16,9 +16,9 @@ pub(super) fn is_running(program: &BackgroundProgram) -> bool {
     matches!(program.state, ProgramState::RunningHere | ProgramState::RunningElsewhere)
 }
 
-pub(super) fn item(program: &BackgroundProgram) -> Item {
+pub(super) fn item(program: &BackgroundProgram) -> ProgramEntry {
     let (status, exit_code, note) = status(program);
-    Item {
+    ProgramEntry {
         session_id: session_id(program.number),
         command: program.command.clone(),
         status,

@@ -1,6 +1,6 @@
 //! A position in a text, with lookahead.
 
-use super::error::ParseError;
+use super::parser::ParseError;
 
 /// Bytes that end an unquoted word.
 pub(super) const fn ends_word(byte: u8) -> bool {

@@ -9,7 +9,6 @@ mod braces;
 mod compound;
 mod cursor;
 mod dialect;
-mod error;
 mod here_document;
 mod hidden;
 mod list;
@@ -26,8 +25,7 @@ mod word;
 
 pub(in crate::shell) use braces::{Braces, alternatives};
 pub use dialect::only_bash;
-pub use error::ParseError;
-pub use parser::{MAX_COMMANDS, MAX_DEPTH, MAX_PIECES, MAX_TEXT, parse};
+pub use parser::{MAX_COMMANDS, MAX_DEPTH, MAX_PIECES, MAX_TEXT, ParseError, parse};
 pub use print::print;
 pub use tree::{
     Arm, ArmEnd, Assignment, Body, Chain, Command, HereDocument, Item, Link, Parameter, Piece, Pipeline,

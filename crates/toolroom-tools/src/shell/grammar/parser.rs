@@ -1,9 +1,10 @@
 //! The parser: limits, blanks and line ends.
 
+use std::error::Error;
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use super::cursor::{Cursor, ends_word};
-use super::error::ParseError;
 use super::hidden;
 use super::tree::{Piece, Script};
 
@@ -21,6 +22,23 @@ pub const MAX_PIECES: usize = 65_536;
 
 /// Maximum bytes parsed a second time: backquotes and here-documents are parsed as separate texts.
 const MAX_READ_AGAIN: usize = 4 * MAX_TEXT;
+
+/// Why a text could not be parsed, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseError {
+    /// Byte offset of the error.
+    pub at: usize,
+    /// The cause.
+    pub why: &'static str,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} (at byte {})", self.why, self.at)
+    }
+}
+
+impl Error for ParseError {}
 
 pub(super) type ParseResult<T> = Result<T, ParseError>;
 

@@ -1,8 +1,8 @@
 //! `awk`: most programs only read.
 
-use super::concern::Concern;
 use super::interpreters::{from_file, only_tells};
 use super::invocation::Invocation;
+use super::report::Concern;
 use super::started_programs::StartedPrograms;
 use super::value::Value;
 

@@ -1,9 +1,9 @@
 //! Commands that are refused in every mode: they destroy a system, a home or a log, or are attack tools.
 
-use super::concern::Concern;
 use super::interpreters::is_shell;
 use super::invocation::Invocation;
 use super::paths::{is_device, is_record, is_root};
+use super::report::Concern;
 use super::value::Value;
 use super::working_folder::WorkingFolder;
 

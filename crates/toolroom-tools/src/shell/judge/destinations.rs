@@ -1,9 +1,9 @@
 //! Where programs write: archives unpacked elsewhere, and system files.
 
-use super::concern::Concern;
 use super::invocation::Invocation;
 use super::launchers::valued;
 use super::paths::{holds_startup, is_outside, is_root, is_system};
+use super::report::Concern;
 use super::tar;
 use super::working_folder::WorkingFolder;
 

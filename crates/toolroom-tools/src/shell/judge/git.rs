@@ -1,9 +1,9 @@
 //! `git`: which commands only read, and which options start programs.
 
-use super::concern::Concern;
 use super::invocation::Invocation;
 use super::launchers::valued;
 use super::paths::{is_one_file_inside, is_outside, is_system, may_be_startup};
+use super::report::Concern;
 use super::started_programs::StartedPrograms;
 use super::value::{UNKNOWN, Value};
 

@@ -1,8 +1,8 @@
 //! Programs that run text: shells, whose scripts are parsed, and other interpreters.
 
-use super::concern::Concern;
 use super::invocation::Invocation;
 use super::paths::{is_descriptor, is_outside};
+use super::report::Concern;
 use super::shell_builtins;
 use super::started_programs::StartedPrograms;
 use super::stdin::StdinSource;

@@ -1,10 +1,10 @@
 //! Programs that start other programs, each with its own syntax.
 
 use super::awk;
-use super::concern::Concern;
 use super::interpreters;
 use super::invocation::Invocation;
 use super::reading_commands::only_tells;
+use super::report::Concern;
 use super::started_programs::{StartedPrograms, behind_equals, behind_options, joined};
 use super::value::Value;
 use super::wrappers::{PLAIN, Wrapper};

@@ -1,9 +1,9 @@
 //! `make`: programs started through its arguments.
 
-use super::concern::Concern;
 use super::invocation::Invocation;
 use super::launchers::valued;
 use super::paths::is_descriptor;
+use super::report::Concern;
 use super::started_programs::StartedPrograms;
 use super::value::Value;
 use super::variables;

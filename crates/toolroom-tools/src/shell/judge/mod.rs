@@ -8,7 +8,6 @@
 
 mod allowlist;
 mod awk;
-mod concern;
 mod danger;
 mod destinations;
 mod file_modes;
@@ -45,7 +44,7 @@ pub use report::{CommandVerdict, PlannedCommand, Reason};
 pub use settings::{JudgeSettings, Security};
 
 use super::grammar::{Position, parse, print};
-use concern::{Concern, ConcernLevel};
+use report::{Concern, ConcernLevel};
 use walk::ScriptWalker;
 
 /// Judges a shell command line. [`CommandVerdict::printed`] is what may run, not the line itself.

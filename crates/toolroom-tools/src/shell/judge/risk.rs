@@ -1,6 +1,5 @@
 //! Programs that need approval because they use the network, remove, install or administrate, and files that matter.
 
-use super::concern::Concern;
 use super::interpreters::is_interpreter;
 use super::invocation::Invocation;
 use super::launchers::valued;
@@ -8,6 +7,7 @@ use super::paths::{
     holds_secrets, is_here, is_one_file_inside, is_secret, is_temporary, may_be_startup, normal,
 };
 use super::reading_commands::only_tells;
+use super::report::Concern;
 use super::risky_programs::{KnownProgram, known};
 use super::value::{Origin, UNKNOWN, Value};
 use super::working_folder::WorkingFolder;

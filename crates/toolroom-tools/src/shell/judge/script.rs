@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use super::concern::Concern;
 use super::invocation::Invocation;
+use super::report::Concern;
 use super::stdin::StdinSource;
 use super::value::{Origin, Value};
 use super::walk::{CommandContext, ScriptWalker};

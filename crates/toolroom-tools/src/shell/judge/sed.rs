@@ -1,8 +1,8 @@
 //! `sed` scripts: a few commands start programs or write files.
 
-use super::concern::Concern;
 use super::invocation::Invocation;
 use super::launchers::{unseen_names, valued};
+use super::report::Concern;
 use super::started_programs::StartedPrograms;
 
 const UNKNOWN_SCRIPT: &str = "a script of `sed` that may start programs or write files";

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use toolroom::policy::Ruling;
 
 use super::allowlist::AllowlistEntry;
-use super::concern::ConcernLevel;
+use super::report::ConcernLevel;
 
 /// How strictly commands are judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]

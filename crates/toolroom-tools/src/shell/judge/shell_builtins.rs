@@ -1,8 +1,8 @@
 //! Builtins that change how the shell reads what follows.
 
-use super::concern::Concern;
 use super::invocation::Invocation;
 use super::launchers::valued;
+use super::report::Concern;
 use super::value::{UNKNOWN, Value};
 use super::variables;
 

@@ -1,11 +1,11 @@
 //! What an invocation would start: other programs, texts run as scripts, script files.
 
-use super::concern::Concern;
 use super::interpreters;
 use super::invocation::Invocation;
 use super::launchers;
 use super::paths::{is_secret, may_be_startup};
 use super::reading_commands::only_tells;
+use super::report::Concern;
 use super::shell_builtins;
 use super::stdin::StdinSource;
 use super::value::{UNKNOWN, Value};

@@ -1,8 +1,8 @@
 //! `tar` runs commands for checkpoints, members, volumes and compression.
 
-use super::concern::Concern;
 use super::invocation::Invocation;
 use super::launchers::{unseen_names, valued};
+use super::report::Concern;
 use super::started_programs::StartedPrograms;
 use super::value::Value;
 

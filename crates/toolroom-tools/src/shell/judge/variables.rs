@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::concern::Concern;
+use super::report::Concern;
 use super::value::UNKNOWN;
 
 /// Names, separated by spaces.

@@ -5,11 +5,10 @@ use std::rc::Rc;
 
 use toolroom::policy::Ruling;
 
-use super::concern::{Concern, ConcernLevel};
 use super::interpreters::is_portable;
 use super::invocation::Invocation;
 use super::paths::{is_one_file_inside, normal};
-use super::report::{CommandVerdict, PlannedCommand, Reason};
+use super::report::{CommandVerdict, Concern, ConcernLevel, PlannedCommand, Reason};
 use super::settings::{JudgeSettings, Security};
 use super::started_programs::{self, StartedPrograms};
 use super::stdin::{self, StdinSource};
@@ -297,18 +296,18 @@ impl<'s> ScriptWalker<'s> {
     }
 
     pub(super) fn tell(&mut self, concern: Concern, command: &str, position: Position) {
-        let verdict = self.settings.security.ruling(concern.weight);
+        let verdict = self.settings.security.ruling(concern.level);
         let at = self.origin.unwrap_or(position).0;
         if verdict == Ruling::Allow || !self.told.insert((at, concern.why.clone())) {
             return;
         }
-        let is_worse = self.reasons.iter().all(|(weight, _)| *weight < concern.weight);
+        let is_worse = self.reasons.iter().all(|(weight, _)| *weight < concern.level);
         if self.reasons.len() >= MAX_REASONS && !is_worse {
             return;
         }
         let command = command.chars().take(200).collect();
         let reason = Reason { verdict, command, at, why: concern.why };
-        self.reasons.push((concern.weight, reason));
+        self.reasons.push((concern.level, reason));
     }
 
     /// The verdict.

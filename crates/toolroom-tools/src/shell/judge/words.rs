@@ -1,6 +1,6 @@
 //! Walks words: their expansions, and the commands and assignments in them.
 
-use super::concern::Concern;
+use super::report::Concern;
 use super::stdin::StdinSource;
 use super::value::{Origin, Value};
 use super::walk::{CommandContext, ScriptWalker};
