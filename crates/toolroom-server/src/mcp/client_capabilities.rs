@@ -1,35 +1,35 @@
-//! What the program of a client can do, as far as anybody here asks.
+//! Capabilities of clients that the server uses.
 
 use serde_json::{Map, Value};
 
 use crate::mcp::calls::tasks::EXTENSION;
 
-/// One thing that a client may be able to do.
+/// A capability of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum ClientCapability {
-    /// It asks its user something.
+    /// Asks its user.
     Elicitation = 1,
-    /// It asks with a form.
+    /// Asks its user with a form.
     Form = 1 << 1,
-    /// It asks its model something.
+    /// Asks its model.
     Sampling = 1 << 2,
-    /// It says which folders it works in.
+    /// Names its working folders.
     Roots = 1 << 3,
-    /// It takes a task for an answer.
+    /// Accepts tasks.
     Tasks = 1 << 4,
 }
 
-/// All that a client can do. What it says beside that is not kept: it may be as long as a message.
+/// All capabilities of a client, as bits: the original may be as long as a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ClientCapabilities(u8);
 
 impl ClientCapabilities {
-    /// As a client describes them.
-    pub(super) fn read(described: &Map<String, Value>) -> Self {
+    /// Parses the `capabilities` of a client.
+    pub(super) fn parse(described: &Map<String, Value>) -> Self {
         let object = |name: &str| described.get(name).and_then(Value::as_object);
         let elicitation = object("elicitation");
-        // A client that names no kind of question means this one.
+        // An elicitation without a mode means the form mode.
         let form = elicitation.is_some_and(|kinds| kinds.is_empty() || kinds.contains_key("form"));
         let tasks = object("extensions").and_then(|extensions| extensions.get(EXTENSION));
         let able = [
@@ -54,11 +54,11 @@ mod tests {
     use super::*;
 
     fn read(described: &Value) -> ClientCapabilities {
-        ClientCapabilities::read(described.as_object().unwrap())
+        ClientCapabilities::parse(described.as_object().unwrap())
     }
 
     #[test]
-    fn a_client_can_do_what_it_says_as_an_object() {
+    fn capabilities_are_announced_as_objects() {
         let able = read(&json!({"elicitation": {}, "roots": {"listChanged": true}, "sampling": true}));
         let has = |ability| able.has(ability);
         assert!(

@@ -1,9 +1,10 @@
-//! Who asks, what their program can do, and how they are answered.
+//! The context of a request: caller, client, and channel for messages to it.
 
 use std::any::Any;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
+use tokio::sync::mpsc;
 use toolroom::approval::Responder;
 use toolroom::call::Pending;
 use toolroom::ledger::Answer;
@@ -13,38 +14,41 @@ use toolroom::scope::Scope;
 use crate::identity::{Caller, Permission};
 use crate::mcp::calls::progress::LogLevel;
 use crate::mcp::client_capabilities::{ClientCapabilities, ClientCapability};
-use crate::mcp::client_channel::ClientChannel;
+use crate::mcp::protocol::Era;
+use crate::mcp::protocol::message::OutgoingMessage;
 use crate::mcp::protocol::params::{CAPABILITIES, Meta, VERSION};
 use crate::mcp::protocol::rpc_error::RpcError;
-use crate::mcp::protocol::version::Era;
 use crate::mcp::sessions::session::{McpSession, source_id};
 
-/// Who asks, as the door they came through knows them.
+/// Messages that are queued for a slow client.
+const QUEUE: usize = 64;
+
+/// The caller of a request.
 #[derive(Debug, Clone)]
 pub(crate) struct McpCaller {
-    /// Whose data they see and make.
+    /// The scope of its data.
     pub(crate) scope: Scope,
-    /// What they are known by.
+    /// Identifies the caller.
     pub(crate) name: Arc<str>,
-    /// Whether they may read what was kept: results, and agents.
+    /// Whether it may read results and agents.
     pub(crate) may_read: bool,
-    /// Where their calls come from, unless they come from a session.
+    /// Source of its calls, unless they come from a session.
     pub(crate) source: CallSource,
-    /// With which rights they answer questions about their calls.
+    /// Its rights to answer questions about its calls.
     pub(super) responder: Responder,
-    /// What tools are told of their rights.
+    /// Its rights, as tools see them.
     pub(crate) facts: Map<String, Value>,
 }
 
 impl McpCaller {
-    /// A caller that was let in over HTTP.
+    /// A caller that is authenticated over HTTP.
     pub(crate) fn authenticated(caller: Caller) -> Arc<Self> {
         let (name, may_read, facts) = (caller.call_owner(), caller.may(Permission::Read), caller.facts());
         let (source, responder) = (caller.source(), caller.responder_as_caller());
         Arc::new(Self { scope: caller.scope, name, may_read, source, responder, facts })
     }
 
-    /// A client that started us: a program, which is not the person who owns the data folder. Its calls are one session.
+    /// The client that started this process. It is not the operator. Its calls form one session.
     pub(crate) fn stdio(owner: Scope) -> Self {
         let name: Arc<str> = "stdio".into();
         let source = CallSource::Session(source_id());
@@ -52,93 +56,93 @@ impl McpCaller {
         Self { scope: owner, name, may_read: true, source, responder, facts: Map::new() }
     }
 
-    /// The answers that are taken from them to a question about a call of theirs.
+    /// The answers that it may give to a question about its call.
     pub(super) fn answers(&self, pending: &Pending) -> &'static [Answer] {
         self.responder.answers(&pending.rule, pending.by, Some(&self.name))
     }
 }
 
-/// The program they ask with, as it describes itself.
+/// The client program, as it describes itself.
 #[derive(Debug, Clone)]
 pub(crate) struct McpClient {
     pub(crate) era: Era,
-    pub(crate) abilities: ClientCapabilities,
-    /// The least that it wants to be told of.
+    pub(crate) capabilities: ClientCapabilities,
+    /// The lowest level of log messages that it wants.
     pub(crate) level: Option<LogLevel>,
-    /// What it said when it introduced itself, where it did.
+    /// Its session, in the era of sessions.
     pub(crate) session: Option<Arc<McpSession>>,
 }
 
 impl McpClient {
-    /// The client of a request that names a version, and which one it is; nothing, if it names none.
+    /// The client of a request that may be modern, and its version. `None` without a version.
     pub(crate) fn named(meta: &Meta) -> Option<Result<(Self, &str), RpcError>> {
         meta.version.as_ref().map(|_| Self::described(meta))
     }
 
-    /// The client of a request that stands for itself, and the version it speaks.
+    /// The client of a modern request, and its version.
     ///
     /// # Errors
-    /// When it does not say what it has to.
+    /// If a required field of `_meta` is missing.
     pub(crate) fn described(meta: &Meta) -> Result<(Self, &str), RpcError> {
-        let missing = |key: &str| RpcError::invalid(format!("`_meta` has to say `{key}`"));
+        let missing = |key: &str| RpcError::invalid(format!("`_meta` must contain `{key}`"));
         let version = meta.version.as_ref().and_then(Value::as_str).ok_or_else(|| missing(VERSION))?;
         let capabilities = meta.capabilities.as_ref().and_then(Value::as_object);
-        let abilities = ClientCapabilities::read(capabilities.ok_or_else(|| missing(CAPABILITIES))?);
+        let capabilities = ClientCapabilities::parse(capabilities.ok_or_else(|| missing(CAPABILITIES))?);
         let level = match &meta.level {
             None => None,
             Some(level) => {
-                let known = level.as_str().and_then(LogLevel::of);
-                Some(known.ok_or_else(|| RpcError::invalid("`logLevel` is none of the known ones"))?)
+                let known = level.as_str().and_then(LogLevel::from_name);
+                Some(known.ok_or_else(|| RpcError::invalid("unknown `logLevel`"))?)
             }
         };
-        Ok((Self { era: Era::Modern, abilities, level, session: None }, version))
+        Ok((Self { era: Era::Modern, capabilities, level, session: None }, version))
     }
 
-    pub(super) const fn can(&self, ability: ClientCapability) -> bool {
-        self.abilities.has(ability)
+    pub(super) const fn can(&self, capability: ClientCapability) -> bool {
+        self.capabilities.has(capability)
     }
 
-    /// Whether it takes a task for the answer to a call.
+    /// Whether it accepts a task as the result of a call.
     pub(super) const fn takes_tasks(&self) -> bool {
         self.era.is_modern() && self.can(ClientCapability::Tasks)
     }
 
-    /// Whether it may hear a question while it waits for an answer: in the later era questions are answers.
-    pub(crate) fn hears_questions(&self) -> bool {
+    /// Whether it may be asked for input during a request. Modern clients are asked in the result.
+    pub(crate) fn accepts_input_requests(&self) -> bool {
         let asked = [ClientCapability::Elicitation, ClientCapability::Sampling, ClientCapability::Roots];
         !self.era.is_modern() && asked.into_iter().any(|ability| self.can(ability))
     }
 
-    /// Whether its user can be shown a form.
+    /// Whether it can show a form to its user.
     pub(super) const fn can_ask(&self) -> bool {
         self.can(ClientCapability::Form)
     }
 }
 
-/// Somebody who asked something.
+/// The context of a request.
 #[derive(Clone)]
 pub(crate) struct RequestContext {
     pub(crate) caller: Arc<McpCaller>,
     pub(crate) client: McpClient,
     pub(crate) channel: ClientChannel,
-    /// What is kept for as long as something is done for them.
-    pub(crate) place: RequestPermit,
+    /// Held while the request is processed.
+    pub(crate) permit: RequestPermit,
 }
 
-/// A place among those who are worked for, where the door they came through counts them.
+/// A permit of the concurrency limit, held until all clones are dropped.
 #[derive(Clone, Default)]
 pub(crate) struct RequestPermit {
     _held: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl RequestPermit {
-    pub(crate) fn of(held: Arc<impl Any + Send + Sync>) -> Self {
+    pub(crate) fn new(held: Arc<impl Any + Send + Sync>) -> Self {
         Self { _held: Some(held) }
     }
 }
 
 impl RequestContext {
-    /// Where the calls come from. Those over our standard streams come from the one client of this process.
+    /// The source of its calls. Over stdio this process is one session.
     pub(super) fn source(&self) -> CallSource {
         match (&self.caller.source, &self.client.session) {
             (CallSource::Caller(_), Some(session)) => CallSource::Session(Arc::clone(&session.source)),
@@ -148,5 +152,52 @@ impl RequestContext {
 
     pub(crate) const fn is_modern(&self) -> bool {
         self.client.era.is_modern()
+    }
+}
+
+/// A queue of messages to the client. Without a stream, messages are dropped.
+#[derive(Debug, Clone)]
+pub(crate) struct ClientChannel(Option<mpsc::Sender<OutgoingMessage>>);
+
+impl ClientChannel {
+    /// A channel and its receiver.
+    pub(crate) fn open() -> (Self, mpsc::Receiver<OutgoingMessage>) {
+        let (sender, receiver) = mpsc::channel(QUEUE);
+        (Self(Some(sender)), receiver)
+    }
+
+    /// A channel that drops all messages.
+    pub(crate) const fn silent() -> Self {
+        Self(None)
+    }
+
+    pub(crate) const fn from_sender(sender: mpsc::Sender<OutgoingMessage>) -> Self {
+        Self(Some(sender))
+    }
+
+    pub(crate) const fn is_silent(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Sends a message, or drops it if the queue is full.
+    pub(crate) fn try_send(&self, message: String) {
+        if let Some(sender) = &self.0 {
+            drop(sender.try_send(message.into()));
+        }
+    }
+
+    /// Waits until the receiver is dropped.
+    pub(crate) async fn closed(&self) {
+        if let Some(sender) = &self.0 {
+            sender.closed().await;
+        }
+    }
+
+    /// Sends a message. Returns whether there is a receiver.
+    pub(crate) async fn send(&self, message: String) -> bool {
+        match &self.0 {
+            Some(sender) => sender.send(message.into()).await.is_ok(),
+            None => false,
+        }
     }
 }

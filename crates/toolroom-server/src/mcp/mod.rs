@@ -7,7 +7,6 @@
 
 mod calls;
 mod client_capabilities;
-mod client_channel;
 mod context;
 pub(crate) mod fixtures;
 #[cfg(test)]
@@ -21,14 +20,12 @@ pub(crate) mod stdio;
 mod tool_listing;
 mod tool_names;
 
-pub(crate) use client_channel::ClientChannel;
-pub(crate) use context::{McpCaller, McpClient, RequestContext, RequestPermit};
+pub(crate) use context::{ClientChannel, McpCaller, McpClient, RequestContext, RequestPermit};
 pub(crate) use protocol::message::{
-    Id, InvalidMessage, Message, Request, error_text, notification_text, result_text,
+    Id, InvalidMessage, Message, OutgoingMessage, Request, error_text, notification_text, result_text,
 };
-pub(crate) use protocol::outgoing::OutgoingMessage;
 pub(crate) use protocol::rpc_error::RpcError;
-pub(crate) use protocol::version::{MODERN, Version};
+pub(crate) use protocol::{MODERN, Version};
 pub(crate) use server::McpServer;
 pub(crate) use sessions::running_requests::RunningRequest;
 pub(crate) use sessions::session::McpSession;

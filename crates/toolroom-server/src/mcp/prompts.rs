@@ -1,4 +1,4 @@
-//! Agents, which clients can take on as prompts.
+//! Agents as prompts.
 
 use serde_json::{Map, Value, json};
 use toolroom::scope::Scope;
@@ -10,11 +10,11 @@ use crate::mcp::protocol::reply::{Reuse, reply};
 use crate::mcp::protocol::rpc_error::RpcError;
 use crate::mcp::server::McpServer;
 
-/// What a prompt may be told.
+/// The argument of a prompt.
 const MESSAGE: &str = "message";
 
 impl McpServer {
-    /// The agents that say who they are, by id.
+    /// The agents that have a prompt, by id.
     pub(super) async fn prompts(&self, scope: &Scope) -> Result<Vec<Value>, RpcError> {
         let mut prompts = self.fixture_prompts();
         prompts.extend(self.agents(scope).await?.iter().map(listed));
@@ -40,7 +40,7 @@ impl McpServer {
         Ok(known)
     }
 
-    /// What an agent is told about itself, and what it is asked.
+    /// `prompts/get`: the prompt of an agent and the user's message.
     pub(super) async fn prompt(
         &self,
         context: &RequestContext,
@@ -49,15 +49,15 @@ impl McpServer {
         mut params: Map<String, Value>,
     ) -> Result<String, RpcError> {
         let Some(Value::String(name)) = name else {
-            return Err(RpcError::invalid("`name` says which prompt"));
+            return Err(RpcError::invalid("missing `name` of the prompt"));
         };
-        let brought = ClientInput::take(context, &mut params)?;
+        let input = ClientInput::take(context, &mut params)?;
         let given = match arguments {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(given)) if given.values().all(Value::is_string) => given,
-            Some(_) => return Err(RpcError::invalid("the arguments of a prompt are texts")),
+            Some(_) => return Err(RpcError::invalid("the arguments of a prompt must be strings")),
         };
-        if let Some(reply) = self.fixture_prompt(context, &name, &given, brought).await? {
+        if let Some(reply) = self.fixture_prompt(context, &name, &given, input).await? {
             return Ok(reply);
         }
         let known = match context.caller.may_read {
@@ -66,7 +66,7 @@ impl McpServer {
         };
         let Some(agent) = known.iter().find(|known| known.record.id.as_str() == name) else {
             let name: String = name.chars().take(128).collect();
-            return Err(RpcError::invalid(format!("there is no prompt `{name}`; see `prompts/list`")));
+            return Err(RpcError::invalid(format!("unknown prompt `{name}`; see `prompts/list`")));
         };
         let mut text = agent.record.prompt.trim().to_owned();
         if let Some(message) = given.get(MESSAGE).and_then(Value::as_str) {
@@ -81,10 +81,10 @@ impl McpServer {
         context: &RequestContext,
         name: &str,
         given: &Map<String, Value>,
-        brought: ClientInput,
+        input: ClientInput,
     ) -> Result<Option<String>, RpcError> {
         let Some(fixtures) = self.fixtures() else { return Ok(None) };
-        let dialogue = Dialogue::new(context.clone(), brought.answers, None);
+        let dialogue = Dialogue::new(context.clone(), input.answers, None);
         let made = fixtures.prompt(name, given, &dialogue).await;
         if let Some(wanted) = dialogue.wanted() {
             return self.asks_for(context, name, wanted).map(Some);
@@ -92,14 +92,14 @@ impl McpServer {
         made.map(|made| reply(context.client.era, Reuse::Never, &made)).transpose()
     }
 
-    /// What could stand for an argument: nothing is known of any.
+    /// `completion/complete`: there are no completions.
     pub(super) fn complete(
         context: &RequestContext,
         params: &Map<String, Value>,
     ) -> Result<String, RpcError> {
         let is_there = |name: &str| params.get(name).is_some_and(Value::is_object);
         if !is_there("ref") || !is_there("argument") {
-            return Err(RpcError::invalid("`ref` and `argument` say what is to be completed"));
+            return Err(RpcError::invalid("missing `ref` or `argument`"));
         }
         let nothing = json!({"completion": {"values": [], "total": 0, "hasMore": false}});
         reply(context.client.era, Reuse::Never, &nothing)
@@ -115,6 +115,6 @@ fn listed(agent: &Known) -> Value {
         "name": agent.record.id,
         "title": agent.record.name,
         "description": about(agent),
-        "arguments": [{"name": MESSAGE, "description": "What the agent is asked", "required": false}],
+        "arguments": [{"name": MESSAGE, "description": "Message to the agent", "required": false}],
     })
 }

@@ -1,4 +1,4 @@
-//! Whole results of calls and files that they offer, which clients can read as resources.
+//! Resources: whole results of calls, and files that calls offer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,36 +15,36 @@ use toolroom::tool::{Offer, OfferedFile};
 use toolroom_store::ArtifactFacts;
 
 use crate::mcp::context::RequestContext;
-use crate::mcp::protocol::outgoing::OutgoingMessage;
+use crate::mcp::protocol::message::OutgoingMessage;
 use crate::mcp::protocol::reply::{Reuse, reply};
 use crate::mcp::protocol::rpc_error::RpcError;
 use crate::mcp::server::McpServer;
 
-/// What the address of an artifact begins with.
+/// Prefix of artifact URIs.
 pub(super) const ARTIFACTS: &str = "toolroom://artifacts/";
 
-/// How many are listed, the newest.
+/// The newest that are listed.
 const LISTED: usize = 200;
 
-/// Calls that are read at a time, and how often that is done: most have no whole result to be read.
+/// Calls per query, and queries: most calls have no artifact.
 const PAGE: u32 = 500;
 const PAGES: usize = 10;
 
-/// The largest resource that is read in one message. Larger ones are got over HTTP, piece by piece.
+/// The largest resource that is read in one message. Larger ones are downloaded over HTTP.
 const READ_BYTES: u64 = 16 << 20;
 
-/// What is read at once by all clients together, in units of 1024 bytes.
+/// Memory for reads of all clients together, in KiB.
 const AT_ONCE_KIB: usize = 64 << 10;
 
-/// How long somebody waits for those who read before.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a read waits for memory.
+const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The address of an artifact.
+/// The URI of an artifact.
 pub(super) fn uri_of(artifact: &ArtifactId) -> String {
     format!("{ARTIFACTS}{artifact}")
 }
 
-/// A file that a call offers, as a block of its result.
+/// A link to an offered file.
 pub(super) fn link_to(file: &OfferedFile) -> Value {
     let OfferedFile { name, media_type, bytes, artifact, caption } = file;
     let about = caption.as_deref().unwrap_or("A file for the user");
@@ -55,7 +55,7 @@ pub(super) fn link_to(file: &OfferedFile) -> Value {
 }
 
 impl McpServer {
-    /// The whole results of recent calls and the files that they offer, the newest first.
+    /// `resources/list`: whole results and offered files of recent calls, newest first.
     pub(super) async fn list_resources(&self, context: &RequestContext) -> Result<String, RpcError> {
         let mut resources = self.fixtures().map(|fixtures| fixtures.resources()).unwrap_or_default();
         if context.caller.may_read {
@@ -79,7 +79,7 @@ impl McpServer {
         Ok(kept)
     }
 
-    /// How resources are addressed.
+    /// `resources/templates/list`.
     pub(super) fn list_templates(&self, context: &RequestContext) -> Result<String, RpcError> {
         let mut templates = self.fixtures().map(|fixtures| fixtures.templates()).unwrap_or_default();
         templates.push(json!({
@@ -91,7 +91,7 @@ impl McpServer {
         reply(context.client.era, Reuse::AWhile, &json!({"resourceTemplates": templates}))
     }
 
-    /// One resource.
+    /// `resources/read`.
     pub(super) async fn read_resource(
         &self,
         context: &RequestContext,
@@ -108,23 +108,23 @@ impl McpServer {
         if facts.bytes > READ_BYTES {
             let size = facts.bytes;
             return Err(RpcError::invalid(format!(
-                "this resource has {size} bytes, and up to {READ_BYTES} are read this way; get it with \
-                 `GET /v1/artifacts/{id}/content`, or with `toolroom artifacts save {id}` on the machine of the server"
+                "this resource has {size} bytes, more than the limit of {READ_BYTES}; download it with \
+                 `GET /v1/artifacts/{id}/content`, or with `toolroom artifacts save {id}` on the server's machine"
             ))
             .with(json!({"uri": uri})));
         }
-        let room = self.contents.room(facts.bytes).await?;
+        let room = self.read_budget.acquire(facts.bytes).await?;
         let found = self.app.store.artifact(&context.caller.scope, &id).await;
         let artifact = found.map_err(|error| RpcError::failure(&error))?;
         let artifact = artifact.ok_or_else(|| missing(context, uri))?;
         let call = self.row_of(context, &facts.call).await?.ok_or_else(|| missing(context, uri))?;
         self.add_reading(context, &call).await?;
         let text =
-            reply(era, Reuse::AWhile, &ReadResult { contents: [ResourceContent::of(uri, &artifact)] })?;
-        Ok(OutgoingMessage::in_room(text, room))
+            reply(era, Reuse::AWhile, &ReadResult { contents: [ResourceContent::new(uri, &artifact)] })?;
+        Ok(OutgoingMessage::with_budget(text, room))
     }
 
-    /// Whoever wants to hear of changes is told that they will; results never change.
+    /// `resources/subscribe`: accepted for existing resources, which never change.
     pub(super) async fn subscribe(
         &self,
         context: &RequestContext,
@@ -134,14 +134,14 @@ impl McpServer {
         Ok("{}".to_owned())
     }
 
-    /// What a client asks for, without its content.
+    /// The resource in the parameters, without its content.
     async fn resource<'a>(
         &self,
         context: &RequestContext,
         params: &'a Map<String, Value>,
     ) -> Result<Resource<'a>, RpcError> {
         let uri = params.get("uri").and_then(Value::as_str);
-        let uri = uri.ok_or_else(|| RpcError::invalid("`uri` says which resource"))?;
+        let uri = uri.ok_or_else(|| RpcError::invalid("missing `uri` of the resource"))?;
         if let Some(contents) = self.fixtures().and_then(|fixtures| fixtures.read(uri)) {
             return Ok(Resource::Fixture(contents));
         }
@@ -153,7 +153,7 @@ impl McpServer {
     }
 }
 
-/// A resource that may be read.
+/// A resource that the caller may read.
 enum Resource<'a> {
     Fixture(Value),
     Kept(&'a str, ArtifactId, ArtifactFacts),
@@ -161,10 +161,10 @@ enum Resource<'a> {
 
 fn missing(context: &RequestContext, uri: &str) -> RpcError {
     let code = if context.is_modern() { RpcError::INVALID_PARAMS } else { RpcError::NO_RESOURCE };
-    RpcError::new(code, "there is no such resource, or you may not read it").with(json!({"uri": uri}))
+    RpcError::new(code, "unknown resource, or no permission to read it").with(json!({"uri": uri}))
 }
 
-/// ReadBudget on their way, from the store until the last byte is written: so much of them is in memory at once.
+/// Bounds the memory of resources between the store and the last byte sent.
 #[derive(Debug)]
 pub(super) struct ReadBudget(Arc<Semaphore>);
 
@@ -175,15 +175,15 @@ impl Default for ReadBudget {
 }
 
 impl ReadBudget {
-    /// Room for so many bytes. Whoever does not read what they asked for keeps it, so nobody waits for long.
-    async fn room(&self, bytes: u64) -> Result<OwnedSemaphorePermit, RpcError> {
+    /// Waits for memory for this many bytes. A client that reads slowly keeps its share, so the wait is short.
+    async fn acquire(&self, bytes: u64) -> Result<OwnedSemaphorePermit, RpcError> {
         let kib = u32::try_from(bytes.div_ceil(1024)).map_err(|error| RpcError::failure(&error))?;
-        let room = timeout(PATIENCE, Arc::clone(&self.0).acquire_many_owned(kib)).await;
+        let room = timeout(READ_TIMEOUT, Arc::clone(&self.0).acquire_many_owned(kib)).await;
         room.map_err(|_| RpcError::busy())?.map_err(|error| RpcError::failure(&error))
     }
 }
 
-/// The answer, written into one place of memory.
+/// The result, serialized without copies.
 #[derive(Serialize)]
 struct ReadResult<'a> {
     contents: [ResourceContent<'a>; 1],
@@ -201,7 +201,7 @@ struct ResourceContent<'a> {
 }
 
 impl<'a> ResourceContent<'a> {
-    fn of(uri: &'a str, artifact: &'a Artifact) -> Self {
+    fn new(uri: &'a str, artifact: &'a Artifact) -> Self {
         let bytes: &[u8] = &artifact.bytes;
         let text = std::str::from_utf8(bytes).ok().filter(|text| is_readable(text));
         let blob = if text.is_some() { None } else { Some(bytes) };
@@ -209,7 +209,7 @@ impl<'a> ResourceContent<'a> {
     }
 }
 
-/// Whether a text is one to read. What is mostly control characters would become six times as long in JSON.
+/// Whether to send bytes as text. Mostly control characters would become six times as long in JSON.
 fn is_readable(text: &str) -> bool {
     text.bytes().filter(u8::is_ascii_control).filter(|byte| !b"\t\n\r".contains(byte)).count()
         <= text.len() / 8
@@ -219,7 +219,7 @@ fn base64<S: Serializer>(bytes: &Option<&[u8]>, serializer: S) -> Result<S::Ok, 
     serializer.collect_str(&Base64Display::new(bytes.unwrap_or_default(), &STANDARD))
 }
 
-/// What is kept of a call and can be read.
+/// The artifacts of a call.
 fn listed(call: &CallRecord) -> impl Iterator<Item = Value> {
     whole_result(call).into_iter().chain(call.offers.iter().filter_map(Offer::file).map(|file| {
         json!({

@@ -1,4 +1,4 @@
-//! The desk: where requests of clients are answered, whichever way they came.
+//! The request handler of both eras and transports.
 
 use std::sync::Arc;
 
@@ -11,39 +11,39 @@ use crate::calls::CallService;
 use crate::mcp::calls::parked::ParkedCalls;
 use crate::mcp::calls::progress::LogLevel;
 use crate::mcp::calls::tasks::EXTENSION;
-use crate::mcp::calls::undelivered::UndeliveredMessages;
+use crate::mcp::calls::undelivered_results::UndeliveredResults;
 use crate::mcp::context::RequestContext;
 use crate::mcp::fixtures::Fixtures;
+use crate::mcp::protocol::message::OutgoingMessage;
 use crate::mcp::protocol::message::Request;
-use crate::mcp::protocol::outgoing::OutgoingMessage;
 use crate::mcp::protocol::params::Params;
 use crate::mcp::protocol::reply::{Reuse, finish, reply, server_info};
 use crate::mcp::protocol::rpc_error::RpcError;
-use crate::mcp::protocol::version::{Era, MODERN};
+use crate::mcp::protocol::{Era, MODERN};
 use crate::mcp::resources::ReadBudget;
 use crate::mcp::sessions::session::{McpSession, McpSessions};
 use crate::mcp::sessions::subscription::Subscriptions;
 use crate::mcp::tool_listing::{ToolListing, ToolListings};
 
-/// What models are told about the whole.
+/// Instructions for models.
 const INSTRUCTIONS: &str = "Tools of a Toolroom. Every call is checked against the rules of its owner and logged. A call \
                             that is denied stays denied; one that waits for approval says who can give it.";
 
-/// Answers requests.
+/// Handles requests.
 pub(crate) struct McpServer {
     pub(super) app: Arc<App>,
-    /// Clients of the earlier era.
+    /// Sessions of clients before 2026-07-28.
     pub(crate) sessions: McpSessions,
-    /// Calls that wait, for whoever asks for the same again.
+    /// Parked calls, found again by their arguments.
     pub(super) parked: ParkedCalls,
-    /// What became of tasks, where the journal does not say it.
-    pub(super) unheard: Arc<UndeliveredMessages>,
-    /// Who wants to hear of changes.
-    pub(super) lookouts: Subscriptions,
+    /// Results of tasks that are not in the journal.
+    pub(super) undelivered: Arc<UndeliveredResults>,
+    /// Subscriptions to changes.
+    pub(super) subscriptions: Subscriptions,
     listings: ToolListings,
-    /// ReadBudget of resources on their way to whoever reads them.
-    pub(super) contents: ReadBudget,
-    /// What the official suites look for.
+    /// Memory for resources.
+    pub(super) read_budget: ReadBudget,
+    /// Fixtures of the official test suites.
     fixtures: Option<Arc<Fixtures>>,
 }
 
@@ -56,10 +56,10 @@ impl McpServer {
             app,
             sessions: McpSessions::default(),
             parked: ParkedCalls::default(),
-            unheard: Arc::default(),
-            lookouts: Subscriptions::default(),
+            undelivered: Arc::default(),
+            subscriptions: Subscriptions::default(),
             listings: ToolListings::default(),
-            contents: ReadBudget::default(),
+            read_budget: ReadBudget::default(),
             fixtures,
         }
     }
@@ -68,14 +68,14 @@ impl McpServer {
         self.fixtures.as_ref()
     }
 
-    /// The tools that somebody is offered.
+    /// The tools of a scope.
     pub(super) async fn tools(&self, scope: &Scope) -> Result<Arc<ToolListing>, RpcError> {
-        let listed = self.listings.of(&self.app.room, &scope.project).await;
+        let listed = self.listings.get(&self.app.room, &scope.project).await;
         listed.map_err(|error| RpcError::failure(&error))
     }
 
-    /// Answers a client that introduces itself.
-    pub(crate) fn welcome(session: &McpSession) -> String {
+    /// The result of `initialize`.
+    pub(crate) fn initialize(session: &McpSession) -> String {
         json!({
             "protocolVersion": session.version().as_str(),
             "capabilities": capabilities(Era::Legacy(session.version())),
@@ -85,28 +85,25 @@ impl McpServer {
         .to_string()
     }
 
-    /// Answers a request: with the text of its result, or why there is none.
-    ///
-    /// # Errors
-    /// When it is none that can be answered.
-    pub(crate) async fn answer(
+    /// Handles a request and returns the text of its result.
+    pub(crate) async fn handle(
         self: &Arc<Self>,
         calls: &Arc<CallService>,
         context: &RequestContext,
         request: Request,
         stop: &CancellationToken,
     ) -> Result<OutgoingMessage, RpcError> {
-        let answer = match request.method.as_str() {
+        let result = match request.method.as_str() {
             "tools/call" => self.call(calls, context, request.params, stop).await,
-            // What is rarer takes no room in each of them.
+            // Boxed, so that calls do not carry their state.
             "resources/read" => return Box::pin(self.read_resource(context, &request.params.others)).await,
-            _ => Box::pin(self.answer_otherwise(calls, context, request, stop)).await,
+            _ => Box::pin(self.handle_other(calls, context, request, stop)).await,
         };
-        answer.map(OutgoingMessage::from)
+        result.map(OutgoingMessage::from)
     }
 
-    /// Answers whatever calls no tool.
-    async fn answer_otherwise(
+    /// Handles all other methods.
+    async fn handle_other(
         self: &Arc<Self>,
         calls: &Arc<CallService>,
         context: &RequestContext,
@@ -117,21 +114,21 @@ impl McpServer {
         let era = context.client.era;
         match (method.as_str(), &context.client.session) {
             ("tools/list", _) => {
-                whole(&params)?;
+                no_cursor(&params)?;
                 let listed = self.tools(&context.caller.scope).await?;
                 Ok(finish(era, Reuse::AWhile, format!("{{\"tools\":{}}}", listed.text(era))))
             }
             ("prompts/list", _) => {
-                whole(&params)?;
+                no_cursor(&params)?;
                 self.list_prompts(context).await
             }
             ("prompts/get", _) => self.prompt(context, name, arguments, params).await,
             ("resources/list", _) => {
-                whole(&params)?;
+                no_cursor(&params)?;
                 self.list_resources(context).await
             }
             ("resources/templates/list", _) => {
-                whole(&params)?;
+                no_cursor(&params)?;
                 self.list_templates(context)
             }
             ("completion/complete", _) => Self::complete(context, &params),
@@ -149,9 +146,8 @@ impl McpServer {
             ("subscriptions/listen", None) => self.listen(context, &id, &params, stop.cancelled()).await,
             ("ping", Some(_)) => Ok("{}".to_owned()),
             ("logging/setLevel", Some(session)) => {
-                let level = params.get("level").and_then(Value::as_str).and_then(LogLevel::of);
-                session
-                    .set_level(level.ok_or_else(|| RpcError::invalid("`level` is none of the known ones"))?);
+                let level = params.get("level").and_then(Value::as_str).and_then(LogLevel::from_name);
+                session.set_level(level.ok_or_else(|| RpcError::invalid("unknown `level`"))?);
                 Ok("{}".to_owned())
             }
             ("resources/subscribe", Some(_)) => self.subscribe(context, &params).await,
@@ -161,15 +157,15 @@ impl McpServer {
     }
 }
 
-/// Lists are given whole, so nobody can be in the middle of one.
-fn whole(params: &Map<String, Value>) -> Result<(), RpcError> {
+/// Lists have a single page, so no cursor is valid.
+fn no_cursor(params: &Map<String, Value>) -> Result<(), RpcError> {
     match params.get("cursor") {
         None | Some(Value::Null) => Ok(()),
-        Some(_) => Err(RpcError::invalid("`cursor` is none of ours: lists are given whole")),
+        Some(_) => Err(RpcError::invalid("invalid `cursor`: lists have a single page")),
     }
 }
 
-/// What we can do. The earlier era sets what it wants to be told of once, the later one in each request.
+/// The server's capabilities.
 fn capabilities(era: Era) -> Value {
     let mut capabilities = json!({
         "tools": {"listChanged": true},

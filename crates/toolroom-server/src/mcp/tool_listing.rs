@@ -1,4 +1,4 @@
-//! The tools that a client is offered.
+//! `tools/list`.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,52 +12,52 @@ use toolroom::scope::ProjectId;
 use toolroom::tool::{Capability, Effect, ToolSpec};
 
 use crate::mcp::calls::content::OutputContract;
-use crate::mcp::protocol::version::Era;
+use crate::mcp::protocol::Era;
 use crate::mcp::tool_names::name_of;
 
-/// Projects whose lists are kept.
-const MOST: usize = 256;
+/// Projects whose lists are cached.
+const MAX_PROJECTS: usize = 256;
 
-/// A schema may say how parameters are copied into headers. Ours are read from the body alone.
+/// Schema keyword for HTTP headers, which the server does not use.
 const HEADER_MARK: &str = "x-mcp-header";
 
-/// The tools of a project as they were at one time.
+/// The tools of a project at one time.
 #[derive(Debug)]
 pub(super) struct ToolListing {
-    /// What people had set, and which tools there were.
-    seen: (i64, u64),
+    /// Revision of the switches, and generation of the catalog.
+    version: (i64, u64),
     modern: String,
     legacy: String,
 }
 
 impl ToolListing {
-    /// Whether both say the same.
+    /// Whether both list the same tools.
     pub(super) fn is_same(self: &Arc<Self>, other: &Arc<Self>) -> bool {
         Arc::ptr_eq(self, other) || self.modern == other.modern
     }
 
-    /// The text of a list of tools.
+    /// The JSON text of the list.
     pub(super) fn text(&self, era: Era) -> &str {
         if era.is_modern() { &self.modern } else { &self.legacy }
     }
 }
 
-/// Lists that were made, until something changes.
+/// Cached lists.
 #[derive(Debug, Default)]
 pub(super) struct ToolListings(Mutex<HashMap<ProjectId, Arc<ToolListing>>>);
 
 impl ToolListings {
-    /// The tools of a project: all that are on, of each family the one that is offered, by id.
-    pub(super) async fn of(
+    /// The enabled tools of a project by id; of each family the one that is offered.
+    pub(super) async fn get(
         &self,
         room: &Toolroom,
         project: &ProjectId,
     ) -> Result<Arc<ToolListing>, LedgerError> {
         let standing = room.switchboard().standing(project).await?;
         let catalog = room.catalog();
-        let seen = (standing.revision, catalog.generation());
-        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(listed) = kept().get(project).filter(|listed| listed.seen == seen) {
+        let version = (standing.revision, catalog.generation());
+        let cached = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(listed) = cached().get(project).filter(|listed| listed.version == version) {
             return Ok(Arc::clone(listed));
         }
         let all = ToolChoice::default();
@@ -65,18 +65,18 @@ impl ToolListings {
         let list =
             |era| Value::Array(offer.tools.iter().map(|entry| described(entry, era)).collect()).to_string();
         let modern = list(Era::Modern);
-        let legacy = list(Era::Legacy(crate::mcp::protocol::version::Version::agreed("")));
-        let listed = Arc::new(ToolListing { seen, modern, legacy });
-        let mut kept = kept();
-        if kept.len() >= MOST {
-            kept.clear();
+        let legacy = list(Era::Legacy(crate::mcp::protocol::Version::agreed("")));
+        let listed = Arc::new(ToolListing { version, modern, legacy });
+        let mut cached = cached();
+        if cached.len() >= MAX_PROJECTS {
+            cached.clear();
         }
-        kept.insert(project.clone(), Arc::clone(&listed));
+        cached.insert(project.clone(), Arc::clone(&listed));
         Ok(listed)
     }
 }
 
-/// The schema of a tool's results, as far as clients of the era can use it: earlier ones know objects alone.
+/// The output schema, if clients of the era support it: earlier ones support objects only.
 fn output(spec: &ToolSpec, era: Era) -> Option<&Value> {
     let schema = spec.output.as_ref()?;
     let is_object = schema.get("type").is_some_and(|kind| kind == "object");
@@ -91,7 +91,7 @@ pub(super) fn promise(entry: &Entry, era: Era) -> OutputContract {
     }
 }
 
-/// A tool as clients are told about it.
+/// An entry of `tools/list`.
 fn described(entry: &Entry, era: Era) -> Value {
     let spec = entry.spec();
     let mut input = spec.parameters.as_ref().clone();
@@ -121,8 +121,7 @@ fn described(entry: &Entry, era: Era) -> Value {
     tool
 }
 
-/// An argument of ours that may be left out may also be nothing. Not every client can write that down, and nobody has to
-/// know.
+/// Removes `null` from the types of optional arguments of built-in tools: not every client supports it.
 fn portable(schema: &mut Value) {
     let required = schema.get("required").cloned().unwrap_or_default();
     let is_required =
@@ -140,7 +139,7 @@ fn portable(schema: &mut Value) {
     }
 }
 
-/// Where a schema holds others: one, several, or several by name.
+/// Keywords with a schema, a list of schemas, or schemas by name.
 const ONE: [&str; 11] = [
     "items",
     "contains",
@@ -157,7 +156,7 @@ const ONE: [&str; 11] = [
 const SEVERAL: [&str; 5] = ["allOf", "anyOf", "oneOf", "prefixItems", "items"];
 const NAMED: [&str; 5] = ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"];
 
-/// Takes out the marks of a schema and of those within it. What is no schema may have a name or a value like that.
+/// Removes the keyword for headers from a schema and its subschemas, but not from property names, defaults or examples.
 fn without_headers(schema: &mut Value) {
     let Some(fields) = schema.as_object_mut() else { return };
     fields.shift_remove(HEADER_MARK);
@@ -178,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_be_left_out_is_told_without_its_nothing() {
+    fn optional_arguments_are_listed_without_null() {
         let mut schema = json!({"properties": {
             "a": {"type": ["string", "null"], "minLength": 1},
             "b": {"type": ["string", "null"]},
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_not_promised() {
+    fn the_keyword_for_headers_is_removed_from_schemas_only() {
         let mut schema =
             json!({"properties": {"a": {"type": "string", "x-mcp-header": "A"}}, "x-mcp-header": 1});
         without_headers(&mut schema);

@@ -1,8 +1,8 @@
-//! The names under which tools are offered to clients, and the way back to their ids.
+//! The names of tools in MCP, and how they map to ids.
 //!
-//! Names have 1 to 128 of `A-Z a-z 0-9 _ . -`. A tool of the house goes by its bare name, every other one by its whole id
-//! with `__` for the colons. A name depends on its id alone, and no two ids share one: where an id cannot be read back
-//! from its name, the name ends in a hash, and no plain name ends like that.
+//! Names have 1 to 128 of `A-Z a-z 0-9 _ . -`. A built-in tool has its bare name, any other tool its id with `__` in place of
+//! colons. A name depends on its id alone and is unique: an id that cannot be restored from such a name gets a name that ends
+//! in a hash, as no other name does.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use toolroom::tool::{Source, ToolId};
 /// The longest name.
 const MAX_CHARS: usize = 128;
 
-/// What ids of tools of the house begin with.
-const HOUSE: &str = "builtin:";
+/// Prefix of built-in ids.
+const BUILTIN: &str = "builtin:";
 
-/// What stands before a hash.
+/// Separates the hash.
 const MARK: &str = "--";
 
 /// Digits of a hash.
@@ -47,12 +47,12 @@ fn is_allowed(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
 }
 
-/// The id that a plain name stands for.
+/// The id of a name without a hash.
 fn read(name: &str) -> Option<String> {
     if ends_in_hash(name) {
         return None;
     }
-    let Some((source, rest)) = name.split_once("__") else { return Some([HOUSE, name].concat()) };
+    let Some((source, rest)) = name.split_once("__") else { return Some([BUILTIN, name].concat()) };
     match (source, rest.split_once("__")) {
         ("mcp", Some((server, tool))) => Some(format!("mcp:{server}:{tool}")),
         ("mcp" | "", _) => None,
@@ -67,7 +67,7 @@ fn ends_in_hash(name: &str) -> bool {
     digits.is_some_and(|digits| digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')))
 }
 
-/// The tool of that name.
+/// The tool with this name.
 pub(super) fn find(catalog: &Catalog, project: &ProjectId, name: &str) -> Option<Arc<Entry>> {
     if ends_in_hash(name) {
         return catalog.list(project).into_iter().find(|entry| name_of(&entry.spec().id) == name);
@@ -78,18 +78,18 @@ pub(super) fn find(catalog: &Catalog, project: &ProjectId, name: &str) -> Option
     let id = read(name)?;
     let entry = catalog.find(project, &id).ok()?;
     let found = &entry.spec().id;
-    (found.as_str() == id && is_written(found, name)).then_some(entry)
+    (found.as_str() == id && has_plain_name(found, name)).then_some(entry)
 }
 
-/// What to say to whoever names a tool that is not there.
+/// A hint for a name that has no tool.
 pub(super) fn hint(catalog: &Catalog, project: &ProjectId, name: &str) -> Option<String> {
     let id = read(name).filter(|_| name.len() <= MAX_CHARS)?;
     catalog.why_absent(project, &id)
 }
 
-/// Whether an id that is written plainly reads so.
-fn is_written(id: &ToolId, name: &str) -> bool {
-    if let Some(bare) = id.as_str().strip_prefix(HOUSE) {
+/// Whether this is the name of the id without a hash.
+fn has_plain_name(id: &ToolId, name: &str) -> bool {
+    if let Some(bare) = id.as_str().strip_prefix(BUILTIN) {
         return bare == name;
     }
     let mut rest = Some(name);
@@ -161,7 +161,7 @@ mod tests {
                 let name = name_of(&parsed);
                 prop_assert!((1..=MAX_CHARS).contains(&name.len()) && name.chars().all(is_allowed), "{}", name);
                 prop_assert!(ends_in_hash(&name) || read(&name).as_deref() == Some(id.as_str()));
-                prop_assert_eq!(!ends_in_hash(&name), is_written(&parsed, &name), "{}", name);
+                prop_assert_eq!(!ends_in_hash(&name), has_plain_name(&parsed, &name), "{}", name);
                 if let Some(other) = seen.insert(name, id.clone()) {
                     prop_assert_eq!(other, id);
                 }

@@ -1,4 +1,4 @@
-//! What a client without a key is told about how to get in (RFC 9728).
+//! OAuth protected resource metadata (RFC 9728), for clients without a key.
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -10,29 +10,29 @@ use crate::http::access::Access;
 use crate::http::extract::Json;
 use crate::http::route::Route;
 
-/// Where it is written.
+/// Path of the metadata of `/mcp`.
 const METADATA: &str = "/.well-known/oauth-protected-resource/mcp";
 
 pub(super) fn routes() -> Vec<Route> {
     let route = |path| {
-        Route::get(path, Access::Public, "Says how the tools are protected (RFC 9728).", show)
-            .reply::<Metadata>(200, "How.")
+        Route::get(path, Access::Public, "Protected resource metadata of the MCP endpoint (RFC 9728).", show)
+            .reply::<Metadata>(200, "The metadata.")
     };
     vec![route("/.well-known/oauth-protected-resource"), route(METADATA)]
 }
 
-/// How something is protected.
+/// Protected resource metadata.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Metadata {
-    /// What is protected.
+    /// The protected resource.
     resource: String,
-    /// What people call it.
+    /// Its display name.
     resource_name: &'static str,
-    /// How a key is shown. The owner makes keys; nobody hands them out.
+    /// How to send the API key. The owner creates keys; there is no authorization server.
     bearer_methods_supported: [&'static str; 1],
-    /// What a key has to be allowed.
+    /// The scopes of keys.
     scopes_supported: [&'static str; 3],
-    /// Where more is written.
+    /// Documentation for developers.
     resource_documentation: String,
 }
 
@@ -47,7 +47,7 @@ async fn show(headers: HeaderMap) -> Json<Metadata> {
     })
 }
 
-/// How a client reached us. The gate has looked at the name; what a proxy says counts for this one reply alone.
+/// The URL under which the client reached the server. `Host` was checked; `X-Forwarded-Proto` affects this response only.
 fn base_of(headers: &HeaderMap) -> String {
     let is_safe = headers.get("x-forwarded-proto").is_some_and(|scheme| scheme == "https");
     let scheme = if is_safe { "https" } else { "http" };
@@ -55,7 +55,7 @@ fn base_of(headers: &HeaderMap) -> String {
     format!("{scheme}://{}", host.unwrap_or_default())
 }
 
-/// What somebody who is not let in to the tools is told beside that.
+/// Adds `WWW-Authenticate` to a 401 of the MCP endpoint.
 pub(in crate::http) fn challenge(path: &str, headers: &HeaderMap, response: &mut Response) {
     if path != PATH || response.status() != StatusCode::UNAUTHORIZED {
         return;

@@ -1,4 +1,4 @@
-//! A message of a client, and what comes back.
+//! `POST /mcp`.
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use toolroom::BoxFuture;
 
-use super::answering::{PendingResponse, accepts, document, refused};
-use super::said::{RequestKind, said};
-use super::session::{SESSION, SessionError, named};
+use super::request_kind::{RequestKind, request_kind};
+use super::response::{PendingResponse, accepts, document, refused};
+use super::session::{SESSION, SessionError, session};
 use crate::calls::TrackedCall;
 use crate::http::extract::json::{is_json, read_body};
 use crate::http::middleware::permits::Permit;
@@ -27,7 +27,7 @@ use crate::mcp::{
 };
 use crate::telemetry;
 
-/// What opens a stream that lasts.
+/// The method of subscriptions.
 const LISTEN: &str = "subscriptions/listen";
 
 /// Handles one message.
@@ -51,60 +51,60 @@ async fn answer(
     let (parts, body) = request.into_parts();
     let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     if !kind.is_some_and(is_json) {
-        let detail = "a message has to be JSON; send it with `Content-Type: application/json`";
+        let detail = "the message must be JSON; send it with `Content-Type: application/json`";
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail));
     }
     let bytes = read_body(body).await?;
-    let message = match Message::read(&bytes) {
+    let message = match Message::parse(&bytes) {
         Ok(message) => message,
         Err(InvalidMessage { id, refusal, .. }) => {
             return Ok(refused(StatusCode::BAD_REQUEST, id.as_ref(), &refusal));
         }
     };
-    let place = permit.map(|Extension(permit)| RequestPermit::of(permit)).unwrap_or_default();
-    let visit =
-        PostedMessage { server, caller: McpCaller::authenticated(caller), headers: parts.headers, place };
+    let permit = permit.map(|Extension(permit)| RequestPermit::new(permit)).unwrap_or_default();
+    let posted =
+        PostedMessage { server, caller: McpCaller::authenticated(caller), headers: parts.headers, permit };
     Ok(match message {
-        Message::Request(request) => visit.request(request).await,
-        Message::Notification { method, params } => visit.notification(&method, &params),
-        Message::Response { id, outcome } => match visit.session() {
+        Message::Request(request) => posted.request(request).await,
+        Message::Notification { method, params } => posted.notification(&method, &params),
+        Message::Response { id, outcome } => match posted.session() {
             Ok(session) => {
-                session.answer(&id, outcome);
+                session.handle_response(&id, outcome);
                 StatusCode::ACCEPTED.into_response()
             }
-            Err(stranger) => stranger.into_response(),
+            Err(error) => error.into_response(),
         },
     })
 }
 
-/// One message, and who sent it.
+/// A message and its sender.
 struct PostedMessage {
     server: Arc<Server>,
     caller: Arc<McpCaller>,
     headers: HeaderMap,
-    place: RequestPermit,
+    permit: RequestPermit,
 }
 
-/// What is kept while a request is worked on.
+/// Held while a request is processed.
 struct RequestGuard {
     _tracked: TrackedCall,
-    /// What it is stopped by, in a session.
-    _working: Option<RunningRequest>,
+    /// Lets the session cancel the request.
+    _running: Option<RunningRequest>,
 }
 
 impl PostedMessage {
     fn session(&self) -> Result<Arc<McpSession>, SessionError> {
-        named(&self.server, &self.caller.name, &self.headers)
+        session(&self.server, &self.caller.name, &self.headers)
     }
 
     fn notification(&self, method: &str, params: &Map<String, Value>) -> Response {
-        // Who has no session has nothing to say that would matter.
+        // Without a session, notifications have no effect.
         if !self.headers.contains_key(SESSION) {
             return StatusCode::ACCEPTED.into_response();
         }
         let session = match self.session() {
             Ok(session) => session,
-            Err(stranger) => return stranger.into_response(),
+            Err(error) => return error.into_response(),
         };
         if method == "notifications/cancelled"
             && let Some(id) = params.get("requestId").and_then(|id| Id::deserialize(id).ok())
@@ -115,14 +115,14 @@ impl PostedMessage {
     }
 
     async fn request(self, request: Request) -> Response {
-        let client = match said(&self.headers, &request) {
+        let client = match request_kind(&self.headers, &request) {
             Ok(RequestKind::Modern(client)) => client,
-            Ok(RequestKind::Hello) => return self.welcome(&request),
+            Ok(RequestKind::Initialize) => return self.initialize(&request),
             Ok(RequestKind::InSession) => match self.session() {
                 Ok(session) => session.client(),
-                Err(stranger) => {
-                    let refusal = RpcError::new(RpcError::INVALID_REQUEST, stranger.text());
-                    return refused(stranger.status(), Some(&request.id), &refusal);
+                Err(error) => {
+                    let refusal = RpcError::new(RpcError::INVALID_REQUEST, error.text());
+                    return refused(error.status(), Some(&request.id), &refusal);
                 }
             },
             Err(refusal) => return refused(StatusCode::BAD_REQUEST, Some(&request.id), &refusal),
@@ -132,7 +132,7 @@ impl PostedMessage {
             _ => self.server.calls.closing().child_token(),
         };
         match self.begin(&client, &request.id, &stop) {
-            Ok(begun) => self.work(client, request, stop, begun).await,
+            Ok(guard) => self.work(client, request, stop, guard).await,
             Err(refusal) => {
                 let status = match refusal.code {
                     RpcError::BUSY => StatusCode::TOO_MANY_REQUESTS,
@@ -143,27 +143,28 @@ impl PostedMessage {
         }
     }
 
-    /// Remembers a client that introduces itself.
-    fn welcome(&self, request: &Request) -> Response {
+    /// Opens a session.
+    fn initialize(&self, request: &Request) -> Response {
         let Self { server, caller, .. } = self;
         let session = server.mcp.sessions.open(server.app.room.clock(), &caller.name, &request.params.others);
-        let mut response = document(StatusCode::OK, result_text(&request.id, &McpServer::welcome(&session)));
+        let mut response =
+            document(StatusCode::OK, result_text(&request.id, &McpServer::initialize(&session)));
         if let Ok(id) = HeaderValue::from_str(&session.id) {
             response.headers_mut().insert(SESSION, id);
         }
         response
     }
 
-    /// Before anything is done: what cancels a request may come right behind it. In the earlier era it goes on when its
-    /// sender leaves, so there may only be so many.
+    /// Registers the request before any work, because its cancellation may follow immediately. With a session it outlives its
+    /// connection, so the number is limited.
     fn begin(&self, client: &McpClient, id: &Id, stop: &CancellationToken) -> Result<RequestGuard, RpcError> {
         let detached = self.server.calls.detached();
         Ok(match &client.session {
             Some(session) => RequestGuard {
                 _tracked: detached.detach(&self.caller.name).ok_or_else(RpcError::busy)?,
-                _working: Some(session.running.begin(id, stop)?),
+                _running: Some(session.running.register(id, stop)?),
             },
-            None => RequestGuard { _tracked: detached.track(), _working: None },
+            None => RequestGuard { _tracked: detached.track(), _running: None },
         })
     }
 
@@ -172,48 +173,48 @@ impl PostedMessage {
         client: McpClient,
         request: Request,
         stop: CancellationToken,
-        begun: RequestGuard,
+        guard: RequestGuard,
     ) -> Response {
-        let Self { server, caller, headers, place } = self;
+        let Self { server, caller, headers, permit } = self;
         let is_modern = client.era.is_modern();
         let takes_streams = accepts(&headers, EVENTS);
-        let (channel, heard) = match takes_streams && may_hear(&client, &request) {
+        let (channel, messages) = match takes_streams && may_stream(&client, &request) {
             true => {
-                let (channel, heard) = ClientChannel::open();
-                (channel, Some(heard))
+                let (channel, messages) = ClientChannel::open();
+                (channel, Some(messages))
             }
             false => (ClientChannel::silent(), None),
         };
         let id = request.id.clone();
         let trace = telemetry::current().and_then(|visit| visit.within(traceparent(&headers, &request)?));
-        // Whoever leaves without a word has cancelled, in the later era.
-        let left = is_modern.then(|| stop.clone());
+        // A modern client cancels by closing the connection.
+        let cancelled_by_disconnect = is_modern.then(|| stop.clone());
         let work = async move {
-            let context = RequestContext { caller, client, channel, place };
-            let answer = server.mcp.answer(&server.calls, &context, request, &stop).await;
-            drop(begun);
-            answer
+            let context = RequestContext { caller, client, channel, permit };
+            let result = server.mcp.handle(&server.calls, &context, request, &stop).await;
+            drop(guard);
+            result
         };
         let work: BoxFuture<'static, Result<OutgoingMessage, RpcError>> = match trace {
             Some(visit) => Box::pin(visit.during(work)),
             None => Box::pin(work),
         };
-        let work = match left {
-            Some(left) => CancelOnDisconnect::new(left, work),
+        let work = match cancelled_by_disconnect {
+            Some(stop) => CancelOnDisconnect::new(stop, work),
             None => CancelOnDisconnect::detached(work),
         };
-        PendingResponse { id, is_modern, takes_streams, work, heard }.answered().await
+        PendingResponse { id, is_modern, takes_streams, work, messages }.respond().await
     }
 }
 
-/// The trace that a request says itself it is part of. What its headers say is read with them, and comes first.
+/// The trace context in `_meta`. That of the headers takes precedence.
 fn traceparent<'a>(headers: &HeaderMap, request: &'a Request) -> Option<&'a str> {
-    let said = request.params.meta.traceparent.as_ref()?.as_str()?;
-    (!headers.contains_key("traceparent")).then_some(said)
+    let traceparent = request.params.meta.traceparent.as_ref()?.as_str()?;
+    (!headers.contains_key("traceparent")).then_some(traceparent)
 }
 
-/// Whether something may be told before the answer.
-fn may_hear(client: &McpClient, request: &Request) -> bool {
-    let wants_signs = client.level.is_some() || request.params.meta.progress_token.is_some();
-    wants_signs || client.hears_questions() || request.method == LISTEN
+/// Whether messages may precede the response.
+fn may_stream(client: &McpClient, request: &Request) -> bool {
+    let wants_notifications = client.level.is_some() || request.params.meta.progress_token.is_some();
+    wants_notifications || client.accepts_input_requests() || request.method == LISTEN
 }

@@ -1,39 +1,47 @@
-//! Clients of the earlier era, as a request names them.
+//! Sessions: the one a request names, its notification stream, its end.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
+use serde_json::json;
 
-use super::answering::refused;
-use super::said;
+use super::request_kind;
+use super::response::{MESSAGE, accepts, refused};
 use crate::http::problem::Problem;
+use crate::http::route::EVENTS;
 use crate::http::server::Server;
+use crate::http::streams::events::Stream;
 use crate::identity::Caller;
-use crate::mcp::{MODERN, McpSession, RpcError};
+use crate::mcp::{ChangeSubscription, ListKinds, MODERN, McpCaller, McpSession, RpcError, notification_text};
+use crate::telemetry;
 
-/// By which a client of the earlier era is known.
+/// `Retry-After` for a client with too many streams.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// The header with the session id.
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// Why nobody is known by what a message says it is from.
+/// Why a request has no session.
 pub(super) enum SessionError {
-    Unnamed,
-    Over,
+    Missing,
+    Ended,
 }
 
 impl SessionError {
     pub(super) const fn status(&self) -> StatusCode {
         match self {
-            Self::Unnamed => StatusCode::BAD_REQUEST,
-            Self::Over => StatusCode::NOT_FOUND,
+            Self::Missing => StatusCode::BAD_REQUEST,
+            Self::Ended => StatusCode::NOT_FOUND,
         }
     }
 
     pub(super) const fn text(&self) -> &'static str {
         match self {
-            Self::Unnamed => "say who you are with `initialize` first, then send `Mcp-Session-Id`",
-            Self::Over => "this session is over; begin another one with `initialize`",
+            Self::Missing => "missing `Mcp-Session-Id`; open a session with `initialize` first",
+            Self::Ended => "the session has ended; open another one with `initialize`",
         }
     }
 }
@@ -44,38 +52,72 @@ impl IntoResponse for SessionError {
     }
 }
 
-/// The client that a message is from.
-pub(super) fn named(
+/// The session of a message.
+pub(super) fn session(
     server: &Server,
     owner: &str,
     headers: &HeaderMap,
 ) -> Result<Arc<McpSession>, SessionError> {
-    let id = headers.get(SESSION).and_then(|id| id.to_str().ok()).ok_or(SessionError::Unnamed)?;
-    server.mcp.sessions.find(owner, id).ok_or(SessionError::Over)
+    let id = headers.get(SESSION).and_then(|id| id.to_str().ok()).ok_or(SessionError::Missing)?;
+    server.mcp.sessions.find(owner, id).ok_or(SessionError::Ended)
 }
 
-/// The client for whom something is asked without a message, which only the earlier era has.
-pub(super) fn asked_for(
+/// The session of a `GET` or `DELETE`, which modern clients do not use.
+pub(super) fn session_for(
     server: &Server,
     owner: &str,
     headers: &HeaderMap,
 ) -> Result<Arc<McpSession>, Problem> {
-    if said::version(headers).as_deref() == Some(MODERN) {
+    if request_kind::version(headers).as_deref() == Some(MODERN) {
         return Err(Problem::method_not_allowed());
     }
-    named(server, owner, headers).map_err(|stranger| match stranger {
-        SessionError::Unnamed => Problem::bad_request(stranger.text()),
-        SessionError::Over => Problem::not_found(stranger.text()),
+    session(server, owner, headers).map_err(|error| match error {
+        SessionError::Missing => Problem::bad_request(error.text()),
+        SessionError::Ended => Problem::not_found(error.text()),
     })
 }
 
-/// Ends one.
+/// `DELETE /mcp`: ends a session.
 pub(super) async fn end(
     State(server): State<Arc<Server>>,
     caller: Caller,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let session = asked_for(&server, &caller.name(), &headers)?;
+    let session = session_for(&server, &caller.name(), &headers)?;
     server.mcp.sessions.close(&caller.name(), &session.id);
     Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// `GET /mcp`: the notification stream of a session.
+pub(super) async fn open_stream(
+    State(server): State<Arc<Server>>,
+    caller: Caller,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let caller = McpCaller::authenticated(caller);
+    let session = session_for(&server, &caller.name, &headers)?;
+    if !accepts(&headers, EVENTS) {
+        let detail = "changes are sent as an event stream; use `Accept: text/event-stream`";
+        return Err(Problem::new(StatusCode::NOT_ACCEPTABLE, "not_acceptable", detail));
+    }
+    let subscription = ChangeSubscription::open(&server.mcp, &caller, ListKinds::ALL).await;
+    let mut subscription = subscription.map_err(|refusal| Problem::too_many(refusal.message, RETRY_AFTER))?;
+    let (stream, response) = Stream::open();
+    tokio::spawn(telemetry::carried(async move {
+        let session_stream = session.open_stream();
+        let follow = async {
+            while let Ok(kind) = stream.keep_alive_until(subscription.next()).await {
+                let text = notification_text(kind.method(), &json!({}));
+                if stream.send_message(MESSAGE, text.into()).await.is_err() {
+                    return;
+                }
+            }
+        };
+        tokio::select! {
+            () = follow => {}
+            () = session_stream.ended() => {}
+            () = server.ending.cancelled() => {}
+        }
+    }));
+    Ok(response)
 }

@@ -1,7 +1,6 @@
-//! Calls that wait for their caller: the question is shown where the call came from, and its answer is the caller's.
+//! Approval of parked calls by their caller: the client shows the question to its user.
 //!
-//! The ledger's row is the truth. What a client carries only names it, so an answer counts once, for one call, and for
-//! whoever made it.
+//! The ledger's row is the truth. Request state only names it, so an answer counts once, for one call, and for its caller.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,13 +26,13 @@ use crate::mcp::protocol::reply::{Reuse, finish};
 use crate::mcp::protocol::rpc_error::RpcError;
 use crate::mcp::server::McpServer;
 
-/// How long a client may take to answer while it waits for the call itself.
-const PATIENCE: Duration = Duration::from_mins(10);
+/// How long the user of a client with a session may take to answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_mins(10);
 
-/// Between two looks whether somebody else has answered.
+/// How often the ledger is polled for an answer given elsewhere.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// How often somebody is asked again whose answer cannot be taken.
+/// How often the user is asked after invalid answers.
 const TRIES: u32 = 3;
 
 /// What became of an answer.
@@ -44,7 +43,7 @@ enum Taken {
 }
 
 impl McpServer {
-    /// Asks the caller about a call that waits for them, or says who else has to be asked.
+    /// Asks the caller to approve a parked call, or says who else can.
     pub(in crate::mcp) async fn parked(
         &self,
         request: &ToolRequest<'_>,
@@ -61,11 +60,11 @@ impl McpServer {
             let Some(session) = &client.session else {
                 return self.asked_again(request, call, ask);
             };
-            let reply = session.ask(&request.context.channel, ask.method, &ask.params);
-            let reply = request.stop.run_until_cancelled(timeout(PATIENCE, reply));
+            let reply = session.request(&request.context.channel, ask.method, &ask.params);
+            let reply = request.stop.run_until_cancelled(timeout(ANSWER_TIMEOUT, reply));
             let reply = tokio::select! {
                 reply = reply => reply,
-                () = self.answered_elsewhere(request, call) => return self.go_on(request, call.clone()).await,
+                () = self.answered_elsewhere(request, call) => return self.resume_call(request, call.clone()).await,
             };
             let said = match reply {
                 Some(Ok(Some(Ok(reply)))) => approval_form::read(&reply),
@@ -73,7 +72,7 @@ impl McpServer {
                 Some(Ok(Some(Err(_)) | None) | Err(_)) | None => FormReply::Nothing,
             };
             match self.take(request, call, said).await? {
-                Some(Taken::Yes) => return self.go_on(request, call.clone()).await,
+                Some(Taken::Yes) => return self.resume_call(request, call.clone()).await,
                 Some(Taken::No(text)) => why = Some(text),
                 None => break,
             }
@@ -81,7 +80,7 @@ impl McpServer {
         Ok(self.left_to_others(request, call, pending))
     }
 
-    /// Waits until a call has been answered by somebody else: in another process, or at another door.
+    /// Waits until a call is answered through another interface or process.
     async fn answered_elsewhere(&self, request: &ToolRequest<'_>, call: &CallId) {
         loop {
             sleep(LOOK_EVERY).await;
@@ -112,12 +111,12 @@ impl McpServer {
             None => FormReply::Unclear(approval_form::NONE_OF_THEM),
         };
         let pending = pending(&asked.question);
-        // What somebody else has answered meanwhile counts, whatever is said now.
+        // An answer given elsewhere counts; this one is ignored.
         if !is_open {
-            return self.go_on(request, call.clone()).await;
+            return self.resume_call(request, call.clone()).await;
         }
         match self.take(request, call, said).await? {
-            Some(Taken::Yes) => self.go_on(request, call.clone()).await,
+            Some(Taken::Yes) => self.resume_call(request, call.clone()).await,
             Some(Taken::No(why)) => {
                 let ask = self.question(request, call, &pending, Some(&why)).await?;
                 self.asked_again(request, call, ask)
@@ -156,26 +155,26 @@ impl McpServer {
         if !request.context.client.takes_tasks() {
             return Ok(CallOrTask::Ended(Box::new(request.calls.resume(resume).await)));
         }
-        let (call, unheard) = (resume.call.clone(), Arc::clone(&self.unheard));
+        let (call, undelivered) = (resume.call.clone(), Arc::clone(&self.undelivered));
         let work = |calls: Arc<CallService>, stop| async move {
             resume.cancellation = stop;
             let call = resume.call.clone();
-            unheard.forget(&call);
+            undelivered.remove(&call);
             let resumed = calls.resume(resume).await;
             if let Err(error) = &resumed {
-                unheard.keep(&call, not_resumed(error));
+                undelivered.insert(&call, not_resumed(error));
             }
             resumed
         };
-        let made = self.or_go_on(request, &call, work).await;
+        let made = self.run_or_detach(request, &call, work).await;
         if let Ok(CallOrTask::Ended(_)) = &made {
-            self.unheard.forget(&call);
+            self.undelivered.remove(&call);
         }
         made
     }
 
     /// Runs a call that was answered.
-    pub(in crate::mcp) async fn go_on(
+    pub(in crate::mcp) async fn resume_call(
         &self,
         request: &ToolRequest<'_>,
         mut call: CallId,
@@ -190,7 +189,7 @@ impl McpServer {
                 CallOrTask::Task(text) => return Ok(text),
             };
             match resumed {
-                Ok(report) => return self.told(request, &report).await,
+                Ok(report) => return self.call_result(request, &report).await,
                 // The arguments were edited: the call that took its place is the one to run.
                 Err(ResumeError::Replaced { by, .. }) => call = by,
                 Err(error) => {
@@ -246,13 +245,13 @@ impl McpServer {
         finish(
             request.context.client.era,
             Reuse::Never,
-            content::failed(&how_to_approve(request.context, call, pending)),
+            content::failed(&approval_hint(request.context, call, pending)),
         )
     }
 }
 
 /// Who can approve a call, and how.
-pub(in crate::mcp) fn how_to_approve(context: &RequestContext, call: &CallId, pending: &Pending) -> String {
+pub(in crate::mcp) fn approval_hint(context: &RequestContext, call: &CallId, pending: &Pending) -> String {
     let why_not_here = match (pending.by, context.caller.answers(pending)) {
         (Answerer::Caller, []) => " (this key may not, as it has no scope `answer`)",
         (Answerer::Operator, []) => "",

@@ -24,7 +24,7 @@ const ARGUMENTS: usize = 8_000;
 /// As much of a sentence as is.
 const SENTENCE: usize = 400;
 
-/// What somebody said to a question.
+/// The reply to an approval form.
 pub(in crate::mcp) enum FormReply {
     Reply(Reply),
     /// They do not want to say anything.
@@ -33,7 +33,7 @@ pub(in crate::mcp) enum FormReply {
     Unclear(&'static str),
 }
 
-/// What is said to an answer that nobody offered.
+/// The message for an answer that was not offered.
 pub(in crate::mcp) const NONE_OF_THEM: &str = "that was none of the answers";
 
 /// What is said to an edit without arguments that can be read.
@@ -92,7 +92,7 @@ pub(in crate::mcp) fn question(
     InputRequest::form(KEY, &message, &schema)
 }
 
-/// What the client of somebody says they said.
+/// Parses the reply of the client.
 pub(in crate::mcp) fn read(reply: &Value) -> FormReply {
     let field = |name| reply.get("content").and_then(|content| content.get(name)).and_then(Value::as_str);
     match (reply.get("action").and_then(Value::as_str), field(FIELD)) {
@@ -131,7 +131,7 @@ fn arguments(asked: Option<&QuestionDetails>) -> String {
     format!("Arguments{note}: {}", visible(&text.chars().take(ARGUMENTS).collect::<String>()))
 }
 
-/// Words of somebody in one line.
+/// Untrusted text in one line.
 fn sentence(text: &str) -> String {
     let flat: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
     let cut: String = flat.chars().take(SENTENCE).collect();

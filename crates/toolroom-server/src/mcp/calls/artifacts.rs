@@ -1,4 +1,4 @@
-//! What was kept beside the result of a call, for a client that gets all of it.
+//! Artifacts of a call's result, for clients that receive all of it.
 
 use std::collections::HashMap;
 
@@ -9,22 +9,22 @@ use toolroom::call::{CallReport, Outcome};
 use toolroom::ledger::{Artifact, ArtifactId, Artifacts as _};
 use toolroom::scope::Scope;
 
-use crate::mcp::calls::content::{OutputContract, form};
+use crate::mcp::calls::content::{OutputContract, protocol_result};
 use crate::mcp::protocol::rpc_error::RpcError;
 use crate::mcp::server::McpServer;
 
-/// What is kept of a result outside of it.
+/// The artifacts of a result.
 #[derive(Default)]
 pub(in crate::mcp) struct ResultArtifacts {
-    /// The result before it was shortened.
+    /// The whole result, if it was shortened.
     pub(in crate::mcp) whole: Option<Value>,
-    /// Files that it names.
+    /// The files it refers to.
     files: HashMap<String, Artifact>,
 }
 
 impl ResultArtifacts {
     #[cfg(test)]
-    pub(in crate::mcp) fn of(whole: Option<Value>, files: &[(&str, &[u8])]) -> Self {
+    pub(in crate::mcp) fn for_test(whole: Option<Value>, files: &[(&str, &[u8])]) -> Self {
         let file = |(id, bytes): &(&str, &[u8])| {
             let artifact = Artifact {
                 id: ArtifactId::new(id),
@@ -39,8 +39,7 @@ impl ResultArtifacts {
         Self { whole, files: files.iter().map(file).collect() }
     }
 
-    /// A block of content, or a resource in one, with the bytes of the file that it names under `field`; `None` if the file
-    /// is not there any more.
+    /// A block of content, or a resource in one, with the bytes of its file under `field`. `None` if the file no longer exists.
     pub(in crate::mcp) fn with_bytes(
         &self,
         named: &Map<String, Value>,
@@ -59,8 +58,8 @@ impl ResultArtifacts {
 }
 
 impl McpServer {
-    /// Reads what a client needs beside a result: all of it, where it was shortened and is content of the protocol or data
-    /// of a promised form, and the files it names. Only files of this very call: whoever wrote the result may name others.
+    /// Loads the whole result, if it was shortened and is protocol content or structured data, and the files it refers to. Only
+    /// files of the same call: the author of a result could name others.
     pub(in crate::mcp) async fn kept(
         &self,
         scope: &Scope,
@@ -71,15 +70,16 @@ impl McpServer {
         let is_needed = promise == OutputContract::Schema || done.value.get("content").is_some();
         let whole = match done.artifact.as_ref().filter(|_| done.truncated && is_needed) {
             Some(artifact) => {
-                // Rarely is anything to be read: it takes no room otherwise.
+                // Boxed: rarely needed, and large.
                 let found = Box::pin(self.artifact(scope, artifact)).await?;
                 found.and_then(|artifact| serde_json::from_slice(&artifact.bytes).ok())
             }
             None => None,
         };
         let mut files = HashMap::new();
-        for name in
-            form(whole.as_ref().unwrap_or(&done.value)).into_iter().flat_map(|form| named(form.content))
+        for name in protocol_result(whole.as_ref().unwrap_or(&done.value))
+            .into_iter()
+            .flat_map(|form| named(form.content))
         {
             if let Some(file) = Box::pin(self.artifact(scope, &ArtifactId::new(name))).await?
                 && file.call == report.call_id
@@ -95,7 +95,7 @@ impl McpServer {
     }
 }
 
-/// The artifacts that blocks name.
+/// The artifact ids in blocks.
 fn named(content: &[Value]) -> impl Iterator<Item = &str> {
     let holders = content.iter().flat_map(|block| [Some(block), block.get("resource")]).flatten();
     holders.filter_map(|holder| holder.get("artifact")?.as_str())

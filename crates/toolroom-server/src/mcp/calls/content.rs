@@ -1,4 +1,4 @@
-//! How a call ended, as its client is told.
+//! Writes the outcome of a call as the result of `tools/call`.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use toolroom::tool::Offer;
 
 use crate::documents::offer_told;
 use crate::mcp::calls::artifacts::ResultArtifacts;
-use crate::mcp::protocol::version::Era;
+use crate::mcp::protocol::Era;
 use crate::mcp::resources::{self, ARTIFACTS};
 
-/// ListKinds of content, and what each has to have, itself or as the name of a file.
+/// Content types, and the field each requires, unless it refers to a file.
 const KINDS: [(&str, &str); 5] = [
     ("text", "text"),
     ("image", "data"),
@@ -22,13 +22,13 @@ const KINDS: [(&str, &str); 5] = [
     ("resource_link", "uri"),
 ];
 
-/// The first versions have no links to resources.
+/// Versions without resource links.
 const WITHOUT_LINKS: [&str; 2] = ["2024-11-05", "2025-03-26"];
 
-/// The very first has no sounds either.
+/// The version without audio.
 const WITHOUT_SOUND: &str = "2024-11-05";
 
-/// What ids of foreign tools begin with.
+/// Prefix of foreign tool ids.
 const FOREIGN: &str = "mcp:";
 
 /// A result of `tools/call`.
@@ -42,7 +42,7 @@ struct CallResult<'a> {
     is_error: bool,
 }
 
-/// A block of content. Most are texts, which are written as they are.
+/// A block of content. Texts, the common case, are serialized without a JSON value.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Block<'a> {
@@ -54,17 +54,17 @@ enum Block<'a> {
     Other(Value),
 }
 
-/// What a tool said of its results.
+/// What a tool declares about its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::mcp) enum OutputContract {
-    /// Nothing.
+    /// No schema.
     None,
-    /// That they fit a schema which clients were shown.
+    /// An output schema that clients have seen.
     Schema,
 }
 
-/// What a call came to, as the text of a result.
-pub(in crate::mcp) fn called(
+/// The outcome of a call as the fields of a result.
+pub(in crate::mcp) fn outcome_text(
     report: &CallReport,
     era: Era,
     promise: OutputContract,
@@ -72,12 +72,12 @@ pub(in crate::mcp) fn called(
 ) -> String {
     let result = match &report.outcome {
         Outcome::Done(done) => {
-            // A tool of the house means data, whatever that looks like.
+            // A tool of our own that returns data in this form means data.
             let is_foreign = report.tool.starts_with(FOREIGN);
-            let is_form = is_foreign || promise == OutputContract::None;
-            return match form(kept.whole.as_ref().unwrap_or(&done.value)).filter(|_| is_form) {
-                Some(form) => passed_on(done, &form, era, promise, kept),
-                None => finished(done, era, promise, kept.whole.as_ref()),
+            let is_protocol = is_foreign || promise == OutputContract::None;
+            return match protocol_result(kept.whole.as_ref().unwrap_or(&done.value)).filter(|_| is_protocol) {
+                Some(result) => content_result(done, &result, era, promise, kept),
+                None => data_result(done, era, promise, kept.whole.as_ref()),
             };
         }
         Outcome::Failed(error) => {
@@ -92,14 +92,14 @@ pub(in crate::mcp) fn called(
     failed(&result)
 }
 
-/// A result that says what went wrong, to whoever made the call.
+/// A result that reports an error to the client's model.
 pub(in crate::mcp) fn failed(text: &str) -> String {
     written(&CallResult { content: vec![text_block(text)], structured_content: None, is_error: true })
 }
 
-fn finished(done: &Done, era: Era, promise: OutputContract, whole: Option<&Value>) -> String {
+fn data_result(done: &Done, era: Era, promise: OutputContract, whole: Option<&Value>) -> String {
     if done.truncated && promise == OutputContract::Schema && whole.is_none() {
-        return failed("the result is too large to be told, and was not kept");
+        return failed("the result is too large, and the whole result was not kept");
     }
     let structured = whole.unwrap_or(&done.value);
     let text = match &*done.value {
@@ -107,15 +107,15 @@ fn finished(done: &Done, era: Era, promise: OutputContract, whole: Option<&Value
         value => text_block(value.to_string()),
     };
     let mut content = vec![text];
-    content.extend(beside(done, era));
-    // Earlier clients take objects alone.
+    content.extend(extra_blocks(done, era));
+    // Earlier versions allow objects only.
     let is_told = structured.is_object() || (era.is_modern() && promise == OutputContract::Schema);
     let structured_content = is_told.then_some(structured);
     written(&CallResult { content, structured_content, is_error: false })
 }
 
-/// What is said beside a result: a sentence, what the client may do, and where the whole of it is.
-fn beside(done: &Done, era: Era) -> impl Iterator<Item = Block<'_>> {
+/// Blocks after the result: its message, offers to the client, and a link to the whole result.
+fn extra_blocks(done: &Done, era: Era) -> impl Iterator<Item = Block<'_>> {
     let message = done.message.as_deref().map(text_block);
     let offers = done.offers.iter().map(move |offer| offered(offer, era));
     let whole = done.artifact.as_ref().map(|artifact| link(artifact, &done.value, era));
@@ -123,14 +123,13 @@ fn beside(done: &Done, era: Era) -> impl Iterator<Item = Block<'_>> {
 }
 
 /// A result in the form of the protocol.
-pub(in crate::mcp) struct Form<'a> {
+pub(in crate::mcp) struct ProtocolResult<'a> {
     pub(in crate::mcp) content: &'a [Value],
     structured: Option<&'a Value>,
 }
 
-/// Content and data of a result that is written as the protocol has it: that of a tool which speaks it, too. Blocks may
-/// name a file instead of holding its bytes.
-pub(in crate::mcp) fn form(value: &Value) -> Option<Form<'_>> {
+/// Parses a value in the form of the protocol. Blocks may refer to a file instead of containing its bytes.
+pub(in crate::mcp) fn protocol_result(value: &Value) -> Option<ProtocolResult<'_>> {
     let fields = value.as_object()?;
     let content = fields.get("content")?.as_array()?;
     let structured = fields.get("structuredContent");
@@ -142,14 +141,13 @@ pub(in crate::mcp) fn form(value: &Value) -> Option<Form<'_>> {
     };
     let says_something = !content.is_empty() || structured.is_some();
     let fits = says_something && fields.keys().all(is_known) && content.iter().all(is_block);
-    fits.then_some(Form { content, structured })
+    fits.then_some(ProtocolResult { content, structured })
 }
 
-/// A result of the protocol, as it came. Of one that was shortened, every block that is still whole, and texts as far as
-/// they go: half a picture is none.
-fn passed_on(
+/// Passes on a result in the form of the protocol. Of a shortened result, complete blocks and shortened texts remain.
+fn content_result(
     done: &Done,
-    form: &Form<'_>,
+    form: &ProtocolResult<'_>,
     era: Era,
     promise: OutputContract,
     kept: &ResultArtifacts,
@@ -169,7 +167,7 @@ fn passed_on(
             },
         });
     }
-    // What was promised is told whole; other data as far as it was kept in the result.
+    // Structured data that the schema promises is passed on whole, other data only if it was not shortened.
     let structured = match promise {
         OutputContract::Schema => form.structured,
         OutputContract::None => form.structured.filter(|_| !done.truncated),
@@ -179,13 +177,13 @@ fn passed_on(
     if let (Some(data), None) = (structured, structured_content) {
         content.push(text_block(data.to_string()));
     }
-    content.extend(beside(done, era));
-    // Clients refuse a result that lacks what its tool has promised, unless it says that something is wrong.
+    content.extend(extra_blocks(done, era));
+    // Clients reject a result without its promised data unless it is an error.
     let is_error = promise == OutputContract::Schema && structured.is_none();
     written(&CallResult { content, structured_content, is_error })
 }
 
-/// A block with the bytes that it names, in words that clients of the era know.
+/// A block with the bytes of its file, as text if the client's version does not support its type.
 fn block_for(block: &Value, era: Era, kept: &ResultArtifacts) -> Block<'static> {
     let Some(fields) = block.as_object() else { return Block::Other(block.clone()) };
     let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default();
@@ -203,7 +201,7 @@ fn block_for(block: &Value, era: Era, kept: &ResultArtifacts) -> Block<'static> 
     if knows(era, kind) { Block::Other(block.clone()) } else { text_block(block.to_string()) }
 }
 
-/// Whether clients of the era know this kind of content.
+/// Whether the version supports this type of content.
 fn knows(era: Era, kind: &str) -> bool {
     match era {
         Era::Legacy(version) => match kind {
@@ -215,7 +213,7 @@ fn knows(era: Era, kind: &str) -> bool {
     }
 }
 
-/// What stands for a file that cannot be shown.
+/// Placeholder for a file that is not available.
 fn lost(named: &Map<String, Value>) -> Block<'static> {
     let text = |name: &str| named.get(name).and_then(Value::as_str).unwrap_or("?");
     text_block(format!(
@@ -229,10 +227,10 @@ fn text_block<'a>(text: impl Into<Cow<'a, str>>) -> Block<'a> {
     Block::Text { kind: "text", text: text.into() }
 }
 
-/// Where the whole of a result is that was shortened.
+/// A link to the whole result.
 fn link(artifact: &ArtifactId, shortened: &Value, era: Era) -> Block<'static> {
     let uri = resources::uri_of(artifact);
-    let about = "The whole result, which is shortened here";
+    let about = "The whole result, which was shortened";
     match era {
         Era::Legacy(version) if WITHOUT_LINKS.contains(&version.as_str()) => {
             text_block(format!("{about}: {uri}"))
@@ -246,7 +244,7 @@ fn link(artifact: &ArtifactId, shortened: &Value, era: Era) -> Block<'static> {
     }
 }
 
-/// What a client may do: a file is there to be read, an address can be told.
+/// An offer as a block: a link to a file, or a text.
 fn offered(offer: &Offer, era: Era) -> Block<'static> {
     match offer.file().filter(|_| knows(era, "resource_link")) {
         Some(file) => Block::Other(resources::link_to(file)),

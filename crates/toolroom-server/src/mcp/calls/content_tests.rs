@@ -5,7 +5,7 @@ use toolroom::ledger::CallId;
 use toolroom::tool::{OfferedFile, Origin};
 
 use super::*;
-use crate::mcp::protocol::version::Version;
+use crate::mcp::protocol::Version;
 
 fn done(value: Value) -> Done {
     Done {
@@ -32,7 +32,7 @@ fn told_of(tool: &str, done: &Done, era: Era, promise: OutputContract, kept: &Re
         provenance: toolroom::policy::Provenance::NONE,
         duration: Duration::ZERO,
     };
-    serde_json::from_str(&called(&report, era, promise, kept)).unwrap()
+    serde_json::from_str(&outcome_text(&report, era, promise, kept)).unwrap()
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn data_is_told_as_text_and_as_data() {
 }
 
 #[test]
-fn content_of_the_protocol_is_passed_on_and_what_only_looks_like_it_is_data() {
+fn content_of_the_protocol_is_passed_on_and_lookalikes_are_data() {
     let picture = json!({"content": [{"type": "image", "data": "AA==", "mimeType": "image/png"}]});
     assert_eq!(told(&done(picture.clone()), Era::Modern, OutputContract::None), picture);
     for odd in [
@@ -67,7 +67,7 @@ fn content_of_the_protocol_is_passed_on_and_what_only_looks_like_it_is_data() {
 }
 
 #[test]
-fn a_shortened_result_says_where_the_whole_is() {
+fn a_shortened_result_links_to_the_whole() {
     let mut short = done(json!("a…z"));
     short.artifact = Some(ArtifactId::new("art_1"));
     let now = told(&short, Era::Modern, OutputContract::None);
@@ -77,22 +77,25 @@ fn a_shortened_result_says_where_the_whole_is() {
 }
 
 #[test]
-fn data_of_a_tool_of_the_house_is_data_whatever_it_looks_like() {
+fn data_of_our_own_tools_is_data_even_if_it_looks_like_content() {
     let data = json!({"content": [{"type": "text", "text": "x"}]});
     let kept = ResultArtifacts::default();
     let own = told_of("builtin:a", &done(data.clone()), Era::Modern, OutputContract::Schema, &kept);
     assert_eq!(own["structuredContent"], data);
     let foreign = told_of("mcp:a:b", &done(data), Era::Modern, OutputContract::Schema, &kept);
-    assert_eq!(foreign["isError"], true, "it breaks its promise, and clients would refuse it: {foreign}");
+    assert_eq!(
+        foreign["isError"], true,
+        "it lacks the promised data, and clients would reject it: {foreign}"
+    );
 }
 
 #[test]
-fn blocks_that_name_a_file_get_its_bytes_back() {
+fn blocks_that_refer_to_a_file_get_its_bytes() {
     let picture = json!({"type": "image", "mimeType": "image/png", "bytes": 2, "artifact": "art_1"});
     let file = json!({"uri": "x://y", "mimeType": "a/b", "bytes": 2, "artifact": "art_1"});
     let value =
         json!({"content": [picture, {"type": "resource", "resource": file}], "structuredContent": {"n": 1}});
-    let kept = ResultArtifacts::of(None, &[("art_1", b"hi")]);
+    let kept = ResultArtifacts::for_test(None, &[("art_1", b"hi")]);
     let whole = told_of("mcp:a:b", &done(value.clone()), Era::Modern, OutputContract::Schema, &kept);
     let picture = json!({"type": "image", "mimeType": "image/png", "data": "aGk="});
     let file = json!({"uri": "x://y", "mimeType": "a/b", "blob": "aGk="});
@@ -103,7 +106,7 @@ fn blocks_that_name_a_file_get_its_bytes_back() {
 }
 
 #[test]
-fn a_shortened_result_of_the_protocol_keeps_what_is_whole_and_says_where_the_rest_is() {
+fn a_shortened_protocol_result_keeps_complete_blocks_and_links_to_the_rest() {
     let picture = json!({"type": "image", "mimeType": "image/png", "bytes": 2, "artifact": "art_1"});
     let inline = |data: &str| json!({"type": "image", "mimeType": "image/png", "data": data});
     let text = |text: &str| json!({"type": "text", "text": text});
@@ -117,7 +120,7 @@ fn a_shortened_result_of_the_protocol_keeps_what_is_whole_and_says_where_the_res
     short.truncated = true;
     short.message = Some("take care".to_owned());
     short.artifact = Some(ArtifactId::new("art_2"));
-    let kept = ResultArtifacts::of(Some(whole), &[("art_1", b"hi")]);
+    let kept = ResultArtifacts::for_test(Some(whole), &[("art_1", b"hi")]);
     for (promise, structured) in
         [(OutputContract::None, None), (OutputContract::Schema, Some(json!({"n": "long"})))]
     {
@@ -132,7 +135,7 @@ fn a_shortened_result_of_the_protocol_keeps_what_is_whole_and_says_where_the_res
 }
 
 #[test]
-fn clients_of_an_early_version_get_words_for_what_they_do_not_know() {
+fn unsupported_content_becomes_text_for_clients_of_early_versions() {
     let blocks = json!({"content": [
         {"type": "resource_link", "uri": "x://y", "name": "y"},
         {"type": "audio", "mimeType": "audio/wav", "data": "AA=="},
@@ -140,11 +143,14 @@ fn clients_of_an_early_version_get_words_for_what_they_do_not_know() {
     let first = told(&done(blocks), Era::Legacy(Version::agreed("2024-11-05")), OutputContract::None);
     let content = first["content"].as_array().unwrap();
     assert!(content.len() == 3 && content.iter().all(|block| block["type"] == "text"), "{first}");
-    assert!(first.get("structuredContent").is_none(), "nor data that is no object: {first}");
+    assert!(
+        first.get("structuredContent").is_none(),
+        "and structured data that is no object is left out: {first}"
+    );
 }
 
 #[test]
-fn what_is_offered_is_a_link_where_clients_know_links_and_words_elsewhere() {
+fn offers_are_links_where_clients_support_them_and_text_elsewhere() {
     let file = OfferedFile {
         name: "a.bin".to_owned(),
         media_type: "application/octet-stream".to_owned(),

@@ -1,7 +1,7 @@
-//! What a call, or a prompt, wants to know from its client before it can go on.
+//! Input that a call or a prompt needs from its client.
 //!
-//! A client of the earlier era is asked while it waits. One of the later era gets the questions as an answer, and asks
-//! again with what it was asked for.
+//! A client with a session is asked while it waits. A modern client receives the input requests as a result, and repeats
+//! its request with the responses.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,16 +15,16 @@ use crate::mcp::context::RequestContext;
 use crate::mcp::protocol::rpc_error::RpcError;
 use crate::mcp::server::McpServer;
 
-/// What a client of the later era brings with a request it makes again.
+/// The input in a repeated request.
 #[derive(Debug, Default)]
 pub(in crate::mcp) struct ClientInput {
     pub(in crate::mcp) answers: Map<String, Value>,
-    /// As it came; whoever wants it opens it.
+    /// Sealed request state.
     pub(in crate::mcp) state: Option<String>,
 }
 
 impl ClientInput {
-    /// Takes it out of the parameters.
+    /// Removes the input from the parameters.
     pub(in crate::mcp) fn take(
         context: &RequestContext,
         params: &mut Map<String, Value>,
@@ -36,19 +36,21 @@ impl ClientInput {
             None => Map::new(),
             Some(Value::Object(answers)) if answers.values().all(Value::is_object) => answers,
             Some(_) => {
-                return Err(RpcError::invalid("`inputResponses` has to hold an object for each question"));
+                return Err(RpcError::invalid(
+                    "`inputResponses` must contain an object for each input request",
+                ));
             }
         };
         let state = match params.remove("requestState") {
             None => None,
             Some(Value::String(state)) => Some(state),
-            Some(_) => return Err(RpcError::invalid("`requestState` has to be a text")),
+            Some(_) => return Err(RpcError::invalid("`requestState` must be a string")),
         };
         Ok(Self { answers, state })
     }
 }
 
-/// One question.
+/// An input request.
 #[derive(Debug, Clone)]
 pub(in crate::mcp) struct InputRequest {
     pub(in crate::mcp) key: &'static str,
@@ -57,13 +59,13 @@ pub(in crate::mcp) struct InputRequest {
 }
 
 impl InputRequest {
-    /// A form for the user.
+    /// An elicitation form.
     pub(in crate::mcp) fn form(key: &'static str, message: &str, schema: &Value) -> Self {
         let params = json!({"message": message, "requestedSchema": schema});
         Self { key, method: "elicitation/create", params }
     }
 
-    /// What a client has to be able to do, and what the protocol calls that.
+    /// The capability that the client needs, and its name in the protocol.
     pub(in crate::mcp) fn needs(&self) -> (ClientCapability, &'static str) {
         match self.method {
             "elicitation/create" => (ClientCapability::Elicitation, "elicitation"),
@@ -73,16 +75,16 @@ impl InputRequest {
     }
 }
 
-/// What has to come from the client first.
+/// Why input is missing.
 #[derive(Debug, Clone)]
 pub(in crate::mcp) enum MissingInput {
-    /// It cannot do this.
+    /// The client lacks this capability.
     Capability(&'static str),
-    /// Answers to these, and this back with them.
+    /// These input requests are unanswered; `state` is returned with the responses.
     Answers { asks: Vec<InputRequest>, state: Option<Value> },
 }
 
-/// The text of the answer that asks a client of the later era.
+/// The result that asks a modern client for input.
 pub(in crate::mcp) fn input_required(asks: &[InputRequest], state: Option<String>) -> String {
     let requests: Map<String, Value> = asks
         .iter()
@@ -96,7 +98,7 @@ pub(in crate::mcp) fn input_required(asks: &[InputRequest], state: Option<String
 }
 
 impl McpServer {
-    /// What a client of the later era is asked for before the rest.
+    /// Asks a modern client for input.
     pub(in crate::mcp) fn asks_for(
         &self,
         context: &RequestContext,
@@ -122,7 +124,7 @@ impl McpServer {
     }
 }
 
-/// A conversation between something that runs and the client it runs for.
+/// The dialogue between a running call or prompt and its client.
 pub(in crate::mcp) struct Dialogue {
     context: RequestContext,
     answers: Map<String, Value>,
@@ -139,27 +141,27 @@ impl Dialogue {
         Self { context, answers, state, wanted: Mutex::default() }
     }
 
-    /// Whether the client can do this.
+    /// Whether the client has this capability.
     pub(in crate::mcp) const fn can(&self, ability: ClientCapability) -> bool {
         self.context.client.can(ability)
     }
 
-    /// What the client brought back.
+    /// The request state that the client returned.
     pub(in crate::mcp) const fn state(&self) -> Option<&Value> {
         self.state.as_ref()
     }
 
-    /// Cannot go on without this.
+    /// Notes input that is missing.
     pub(in crate::mcp) fn need(&self, wanted: MissingInput) {
         *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) = Some(wanted);
     }
 
-    /// What has to come first, if something does.
+    /// The missing input, if there is any.
     pub(in crate::mcp) fn wanted(&self) -> Option<MissingInput> {
         self.wanted.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Asks all of this. Nothing, if it is not answered now.
+    /// Sends input requests. `None` if they are not answered now.
     pub(in crate::mcp) async fn ask(
         &self,
         asks: Vec<InputRequest>,
@@ -180,19 +182,19 @@ impl Dialogue {
         };
         let mut answers = Map::new();
         for ask in asks {
-            let answer = session.ask(&self.context.channel, ask.method, &ask.params).await?.ok()?;
+            let answer = session.request(&self.context.channel, ask.method, &ask.params).await?.ok()?;
             answers.insert(ask.key.to_owned(), answer);
         }
         Some(answers)
     }
 }
 
-/// The conversations of calls that run, by call.
+/// The dialogues of running calls.
 #[derive(Default)]
 pub(in crate::mcp) struct Dialogues(Mutex<HashMap<CallId, Arc<Dialogue>>>);
 
 impl Dialogues {
-    pub(in crate::mcp) fn of(&self, call: &CallId) -> Option<Arc<Dialogue>> {
+    pub(in crate::mcp) fn get(&self, call: &CallId) -> Option<Arc<Dialogue>> {
         self.lock().get(call).cloned()
     }
 
@@ -201,7 +203,7 @@ impl Dialogues {
     }
 }
 
-/// A conversation that can be found until this is dropped.
+/// Keeps a dialogue registered until it is dropped.
 pub(in crate::mcp) struct RegisteredDialogue {
     dialogues: Arc<Dialogues>,
     call: CallId,

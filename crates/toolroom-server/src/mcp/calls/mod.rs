@@ -10,4 +10,4 @@ pub(super) mod progress;
 mod request_state;
 pub(super) mod tasks;
 pub(super) mod tool_call;
-pub(super) mod undelivered;
+pub(super) mod undelivered_results;

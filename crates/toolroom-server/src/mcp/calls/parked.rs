@@ -1,6 +1,6 @@
-//! Calls that wait, for whoever asks for the same again: what was approved meanwhile runs then.
+//! Finds a parked call when its caller makes the same call again: if it was approved in the meantime, it runs.
 //!
-//! The ledger knows them, whichever process parked them. What is remembered here only says which of them to look at.
+//! The ledger is the truth. This cache only says which calls to look at.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,42 +17,42 @@ use crate::mcp::calls::tool_call::{ENTRANCE, ToolRequest};
 use crate::mcp::protocol::rpc_error::RpcError;
 use crate::mcp::server::McpServer;
 
-/// How long is gone by what was read. Another process may have parked something meanwhile; people do not answer sooner.
-const FRESH: Duration = Duration::from_secs(2);
+/// How long the cache is used before the ledger is read again. Another process may have parked calls.
+const MAX_AGE: Duration = Duration::from_secs(2);
 
-/// Scopes that are remembered.
-const MOST: usize = 1_024;
+/// Cached scopes.
+const MAX_SCOPES: usize = 1_024;
 
-/// Calls of one caller and one tool that are looked at, the newest.
-const MOST_ALIKE: usize = 64;
+/// The newest calls of one caller and tool that are looked at.
+const MAX_PER_KEY: usize = 64;
 
-/// Questions of one scope that are looked at, the newest.
-const MOST_READ: u32 = 4_096;
+/// The newest questions of one scope that are read.
+const MAX_READ: u32 = 4_096;
 
-/// Calls that were parked here lately and are remembered beside what was read.
-const MOST_LATELY: usize = 1_024;
+/// Calls parked recently in this process that are kept besides those read.
+const MAX_RECENT: usize = 1_024;
 
-/// Calls that wait, by whose data they are about.
+/// Parked calls by scope.
 #[derive(Debug, Default)]
 pub(in crate::mcp) struct ParkedCalls(Mutex<HashMap<Scope, ScopeCache>>);
 
-/// What waits in one scope.
+/// The parked calls of one scope.
 #[derive(Debug, Default)]
 struct ScopeCache {
-    /// When somebody last set out to read the ledger; nobody has, if nothing.
+    /// When the last read of the ledger began. `None` before the first.
     at: Option<Instant>,
     calls: CallsByKey,
-    /// What was parked here lately, oldest first: whoever reads the ledger meanwhile may have come too early for it.
-    lately: VecDeque<(Instant, Key, CallId)>,
+    /// Calls parked in this process, oldest first. A concurrent read of the ledger may have missed them.
+    recent: VecDeque<(Instant, Key, CallId)>,
 }
 
-/// Who made a call, and the tool.
+/// Caller and tool.
 pub(in crate::mcp) type Key = (Arc<str>, Arc<str>);
 
-/// By who made them, and the tool; the newest come first.
+/// Newest first.
 type CallsByKey = HashMap<Key, Vec<CallId>>;
 
-/// Whose calls of which tool are meant.
+/// The caller and tool of a request.
 pub(in crate::mcp) fn key_of(request: &ToolRequest<'_>) -> Key {
     (Arc::clone(&request.context.caller.name), request.entry.spec().id.shared())
 }
@@ -62,28 +62,28 @@ impl ParkedCalls {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers a call of this caller and tool that was parked here.
+    /// Adds a call that was parked in this process.
     pub(in crate::mcp) fn remember(&self, scope: &Scope, key: Key, call: &CallId) {
         let mut scopes = self.lock();
         if !make_room(&mut scopes, scope) {
             return;
         }
         let read = scopes.entry(scope.clone()).or_default();
-        if read.lately.len() >= MOST_LATELY {
-            read.lately.pop_front();
+        if read.recent.len() >= MAX_RECENT {
+            read.recent.pop_front();
         }
-        read.lately.push_back((Instant::now(), key.clone(), call.clone()));
+        read.recent.push_back((Instant::now(), key.clone(), call.clone()));
         put_first(&mut read.calls, key, call);
     }
 
-    /// Calls that may wait. Otherwise the ledger has to be read, from now on; whoever comes while that is done goes by what
-    /// was known before.
-    fn of(&self, scope: &Scope, key: impl FnOnce() -> Key) -> Result<Vec<CallId>, Instant> {
+    /// The parked calls of a key. An error means that the caller has to read the ledger; concurrent requests use the old cache
+    /// in the meantime.
+    fn get(&self, scope: &Scope, key: impl FnOnce() -> Key) -> Result<Vec<CallId>, Instant> {
         let (mut scopes, now) = (self.lock(), Instant::now());
         let Some(read) = scopes.get_mut(scope) else { return Err(now) };
         match read.at {
-            // Most of the time nothing waits.
-            Some(at) if now.saturating_duration_since(at) < FRESH => match read.calls.is_empty() {
+            // Usually nothing is parked.
+            Some(at) if now.saturating_duration_since(at) < MAX_AGE => match read.calls.is_empty() {
                 true => Ok(Vec::new()),
                 false => Ok(read.calls.get(&key()).cloned().unwrap_or_default()),
             },
@@ -91,25 +91,25 @@ impl ParkedCalls {
                 read.at = Some(now);
                 Err(now)
             }
-            // Nothing is known yet that others could go by.
+            // There is no old cache that concurrent requests could use.
             None => Err(now),
         }
     }
 
-    /// Takes what somebody has read who set out at `began`, with what was parked here since.
-    fn keep(&self, scope: &Scope, began: Instant, calls: CallsByKey) {
+    /// Stores what was read from the ledger since `began`, plus the calls parked since.
+    fn store(&self, scope: &Scope, began: Instant, calls: CallsByKey) {
         let mut scopes = self.lock();
         if !make_room(&mut scopes, scope) {
             return;
         }
         let read = scopes.entry(scope.clone()).or_default();
-        // Somebody else set out later.
+        // A later read is stored already.
         if read.at.is_some_and(|at| at > began) {
             return;
         }
         (read.at, read.calls) = (Some(began), calls);
-        read.lately.retain(|(at, ..)| *at >= began);
-        for (_, key, call) in &read.lately {
+        read.recent.retain(|(at, ..)| *at >= began);
+        for (_, key, call) in &read.recent {
             put_first(&mut read.calls, key.clone(), call);
         }
     }
@@ -118,28 +118,28 @@ impl ParkedCalls {
 fn put_first(calls: &mut CallsByKey, key: Key, call: &CallId) {
     let alike = calls.entry(key).or_default();
     if !alike.contains(call) {
-        alike.truncate(MOST_ALIKE - 1);
+        alike.truncate(MAX_PER_KEY - 1);
         alike.insert(0, call.clone());
     }
 }
 
-/// Says whether there is room for what is known of a scope. What is forgotten is read again when it is wanted.
+/// Whether there is room for a scope. Evicts expired scopes if the cache is full.
 fn make_room(scopes: &mut HashMap<Scope, ScopeCache>, scope: &Scope) -> bool {
-    if scopes.len() >= MOST && !scopes.contains_key(scope) {
-        scopes.retain(|_, read| read.at.is_some_and(|at| at.elapsed() < FRESH));
+    if scopes.len() >= MAX_SCOPES && !scopes.contains_key(scope) {
+        scopes.retain(|_, read| read.at.is_some_and(|at| at.elapsed() < MAX_AGE));
     }
-    scopes.len() < MOST || scopes.contains_key(scope)
+    scopes.len() < MAX_SCOPES || scopes.contains_key(scope)
 }
 
 impl McpServer {
-    /// A call of the same caller with the same arguments that was parked and can still run, or be answered.
+    /// A parked call of the same caller, tool and arguments that can still run or be answered.
     pub(in crate::mcp) async fn parked_before(
         &self,
         request: &ToolRequest<'_>,
         arguments: &Map<String, Value>,
     ) -> Result<Option<CallId>, RpcError> {
         let caller = &request.context.caller;
-        let calls = match self.parked.of(&caller.scope, || key_of(request)) {
+        let calls = match self.parked.get(&caller.scope, || key_of(request)) {
             Ok(calls) => calls,
             Err(began) => Box::pin(self.read_parked(request, began)).await?,
         };
@@ -155,23 +155,23 @@ impl McpServer {
         Ok(None)
     }
 
-    /// Reads what waits, and gives what is meant of it.
+    /// Reads the parked calls of the scope, and returns those of the request's key.
     async fn read_parked(&self, request: &ToolRequest<'_>, began: Instant) -> Result<Vec<CallId>, RpcError> {
         let scope = &request.context.caller.scope;
-        let inbox = self.app.store.newest_questions(scope, ENTRANCE, MOST_READ).await;
+        let inbox = self.app.store.newest_questions(scope, ENTRANCE, MAX_READ).await;
         let mut calls = CallsByKey::default();
         for question in inbox.map_err(|error| RpcError::failure(&error))?.questions {
-            // What cannot be opened any more cannot be run.
+            // A call that cannot be unsealed cannot run.
             let Ok(asked) = self.app.room.open_question(question) else { continue };
             let Some(caller) = asked.caller else { continue };
             let Question { record, .. } = asked.question;
             let alike = calls.entry((caller, record.tool)).or_default();
-            if alike.len() < MOST_ALIKE {
+            if alike.len() < MAX_PER_KEY {
                 alike.push(record.id);
             }
         }
         let found = calls.get(&key_of(request)).cloned().unwrap_or_default();
-        self.parked.keep(scope, began, calls);
+        self.parked.store(scope, began, calls);
         Ok(found)
     }
 }
@@ -189,36 +189,36 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_parked_while_somebody_reads_is_not_forgotten() {
+    async fn a_call_parked_during_a_read_is_kept() {
         let (parked, scope, read) = (ParkedCalls::default(), Scope::default(), CallId::new("call_1"));
-        let known = || parked.of(&scope, key);
+        let known = || parked.get(&scope, key);
         let began = known().unwrap_err();
         let meanwhile = CallId::new("call_2");
         parked.remember(&scope, key(), &meanwhile);
         assert!(known().is_err(), "nothing was read yet");
         let calls = || CallsByKey::from_iter([(key(), vec![read.clone()])]);
-        parked.keep(&scope, began, calls());
+        parked.store(&scope, began, calls());
         assert_eq!(known().unwrap(), [meanwhile.clone(), read.clone()]);
 
-        tokio::time::advance(FRESH).await;
+        tokio::time::advance(MAX_AGE).await;
         let began = known().unwrap_err();
-        assert_eq!(known().unwrap(), [meanwhile.clone(), read.clone()], "what was known before");
+        assert_eq!(known().unwrap(), [meanwhile.clone(), read.clone()], "the old cache");
         // It was answered in another process.
-        parked.keep(&scope, began, calls());
+        parked.store(&scope, began, calls());
         assert_eq!(known().unwrap(), std::slice::from_ref(&read));
-        // Whoever set out earlier and comes later knows less.
-        parked.keep(&scope, began - Duration::from_millis(1), CallsByKey::default());
+        // An older read that finishes later is ignored.
+        parked.store(&scope, began - Duration::from_millis(1), CallsByKey::default());
         assert_eq!(known().unwrap(), [read]);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_remembered_has_bounds() {
+    async fn the_cache_is_bounded() {
         let (parked, scope) = (ParkedCalls::default(), Scope::default());
-        parked.keep(&scope, Instant::now(), CallsByKey::default());
-        for number in 0..MOST_LATELY * 2 {
+        parked.store(&scope, Instant::now(), CallsByKey::default());
+        for number in 0..MAX_RECENT * 2 {
             parked.remember(&scope, key(), &CallId::new(&format!("call_{number}")));
         }
-        assert_eq!(parked.of(&scope, key).unwrap().len(), MOST_ALIKE);
-        assert_eq!(parked.lock()[&scope].lately.len(), MOST_LATELY);
+        assert_eq!(parked.get(&scope, key).unwrap().len(), MAX_PER_KEY);
+        assert_eq!(parked.lock()[&scope].recent.len(), MAX_RECENT);
     }
 }

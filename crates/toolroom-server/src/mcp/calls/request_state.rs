@@ -1,4 +1,4 @@
-//! What a client of the later era carries for us between two rounds: sealed, for itself alone, and for a while.
+//! Request state that a modern client returns with its next request: sealed, bound to the caller, and valid for a time.
 
 use std::time::Duration;
 
@@ -11,40 +11,40 @@ use toolroom::ledger::{CallId, Seal};
 
 use crate::mcp::protocol::rpc_error::RpcError;
 
-/// What the seal is for.
+/// Purpose of the seal.
 const PURPOSE: &str = "mcp request state";
 
-/// How long it can be brought back.
-const LASTS: Duration = Duration::from_mins(30);
+/// How long request state is valid.
+const STATE_TTL: Duration = Duration::from_mins(30);
 
-/// How long a task can be asked for.
-pub(in crate::mcp) const TASK_LASTS: Duration = Duration::from_hours(24);
+/// How long a task id is valid.
+pub(in crate::mcp) const TASK_TTL: Duration = Duration::from_hours(24);
 
-/// The largest one that is looked at.
-const MOST_CHARS: usize = 64 * 1024;
+/// The largest request state.
+const MAX_CHARS: usize = 64 * 1024;
 
-/// What is carried.
+/// The content of request state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(in crate::mcp) enum RequestState {
-    /// A call that waits for its caller.
+    /// A parked call.
     Parked(CallId),
-    /// A call that goes on, and since when, in microseconds.
+    /// A task and its start, in microseconds.
     Task { call: CallId, began: i64 },
-    /// Whatever a tool or a prompt of the fixtures has to know.
+    /// State of a fixture.
     Own(Value),
 }
 
 #[derive(Serialize, Deserialize)]
 struct Sealed {
     caller: String,
-    /// The tool or prompt it was given for.
+    /// The tool or prompt it was issued for.
     about: String,
     until: i64,
     carried: RequestState,
 }
 
-/// Seals what `caller` is to bring back when it asks about the same again.
+/// Seals the state for `caller` and the tool or prompt `about`.
 pub(in crate::mcp) fn seal(
     seal: &dyn Seal,
     caller: &str,
@@ -52,18 +52,18 @@ pub(in crate::mcp) fn seal(
     now: Timestamp,
     carried: RequestState,
 ) -> Result<String, RpcError> {
-    let lasts = match carried {
-        RequestState::Task { .. } => TASK_LASTS,
-        RequestState::Parked(_) | RequestState::Own(_) => LASTS,
+    let ttl = match carried {
+        RequestState::Task { .. } => TASK_TTL,
+        RequestState::Parked(_) | RequestState::Own(_) => STATE_TTL,
     };
-    let until = now.after(lasts).as_micros();
+    let until = now.after(ttl).as_micros();
     let sealed = Sealed { caller: caller.to_owned(), about: about.to_owned(), until, carried };
     let plain = serde_json::to_vec(&sealed).map_err(|error| RpcError::failure(&error))?;
     let bytes = seal.seal(PURPOSE, &plain).map_err(|error| RpcError::failure(&error))?;
     Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// Opens what `caller` brought back.
+/// Opens state that `caller` returned.
 pub(in crate::mcp) fn open(
     seal: &dyn Seal,
     caller: &str,
@@ -71,8 +71,9 @@ pub(in crate::mcp) fn open(
     now: Timestamp,
     text: &str,
 ) -> Result<RequestState, RpcError> {
-    let wrong = || RpcError::invalid("this is not what was given for this; make the request anew");
-    if text.len() > MOST_CHARS {
+    let wrong =
+        || RpcError::invalid("invalid `requestState`, or one for another request; make the request anew");
+    if text.len() > MAX_CHARS {
         return Err(wrong());
     }
     let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| wrong())?;
@@ -82,7 +83,7 @@ pub(in crate::mcp) fn open(
         return Err(wrong());
     }
     if now.as_micros() >= sealed.until {
-        return Err(RpcError::invalid("this came too late; make the request anew"));
+        return Err(RpcError::invalid("`requestState` has expired; make the request anew"));
     }
     Ok(sealed.carried)
 }

@@ -1,7 +1,7 @@
-//! Calls that take long, as tasks (the extension `io.modelcontextprotocol/tasks`).
+//! Long calls as tasks (the extension `io.modelcontextprotocol/tasks`).
 //!
-//! A task is its call, and what became of it is in the journal: it can be asked for in whichever process. Its id is the
-//! call's, sealed for whoever made it, and leads nobody else there.
+//! A task is a call, whose outcome is in the journal, so any process can report it. The task id is the call id, sealed for the
+//! caller.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,9 +15,9 @@ use toolroom::policy::Provenance;
 use toolroom::tool::{ErrorKind, Origin, ToolError};
 
 use crate::calls::CallService;
-use crate::mcp::calls::approval::{how_to_approve, pending};
+use crate::mcp::calls::approval::{approval_hint, pending};
 use crate::mcp::calls::content::{self, OutputContract};
-use crate::mcp::calls::request_state::{self, RequestState, TASK_LASTS};
+use crate::mcp::calls::request_state::{self, RequestState, TASK_TTL};
 use crate::mcp::calls::tool_call::ToolRequest;
 use crate::mcp::context::RequestContext;
 use crate::mcp::protocol::reply::{Reuse, SERVER_INFO, reply, server_info};
@@ -26,24 +26,24 @@ use crate::mcp::server::McpServer;
 use crate::mcp::tool_listing::promise;
 use crate::telemetry;
 
-/// The extension.
+/// The name of the extension.
 pub(in crate::mcp) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
-/// How long a call is waited for before it becomes a task.
-const PATIENCE: Duration = Duration::from_millis(1_000);
+/// A call becomes a task after this time.
+const TASK_AFTER: Duration = Duration::from_millis(1_000);
 
-/// How soon to ask how far a task is.
-const ASK_EVERY_MS: u32 = 1_000;
+/// Suggested interval of `tasks/get`.
+const POLL_INTERVAL_MS: u32 = 1_000;
 
-/// What a call came to, or that it goes on.
+/// The outcome of a call, or the result that announces a task.
 pub(in crate::mcp) enum CallOrTask<T> {
     Ended(Box<T>),
     Task(String),
 }
 
 impl McpServer {
-    /// Works on a call, which becomes a task if it takes long. `work` is told how it is stopped.
-    pub(in crate::mcp) async fn or_go_on<T: Send + 'static, W: Future<Output = T> + Send + 'static>(
+    /// Runs a call, which becomes a task if it takes long. `work` receives the token that stops it.
+    pub(in crate::mcp) async fn run_or_detach<T: Send + 'static, W: Future<Output = T> + Send + 'static>(
         &self,
         request: &ToolRequest<'_>,
         call: &CallId,
@@ -53,16 +53,16 @@ impl McpServer {
         let name = &request.context.caller.name;
         let carried = RequestState::Task { call: call.clone(), began: began.as_micros() };
         let id = request_state::seal(&*self.app.vault, name, EXTENSION, began, carried)?;
-        // It outlives whoever asked for it, once they know its name, and keeps their place.
-        let kept = (
+        // A task outlives its request and keeps its permit.
+        let guards = (
             request.calls.detached().detach(name).ok_or_else(RpcError::busy)?,
-            request.context.place.clone(),
+            request.context.permit.clone(),
         );
         let stop = request.calls.closing().child_token();
         let work = work(Arc::clone(request.calls), stop.clone());
         let mut running = tokio::spawn(telemetry::carried(async move {
             let ended = work.await;
-            drop(kept);
+            drop(guards);
             ended
         }));
         let ended = tokio::select! {
@@ -71,7 +71,7 @@ impl McpServer {
                 stop.cancel();
                 running.await
             }
-            () = tokio::time::sleep(PATIENCE) => {
+            () = tokio::time::sleep(TASK_AFTER) => {
                 let mut task = described(&id, "working", began, began);
                 task.insert("resultType".to_owned(), "task".into());
                 task.insert("_meta".to_owned(), json!({SERVER_INFO: server_info()}));
@@ -81,67 +81,67 @@ impl McpServer {
         ended.map(|ended| CallOrTask::Ended(Box::new(ended))).map_err(|error| RpcError::failure(&error))
     }
 
-    /// How far a task is, and what came of it.
+    /// `tasks/get`: the state of a task, and its result.
     pub(in crate::mcp) async fn task(
         &self,
         calls: &CallService,
         context: &RequestContext,
         params: &Map<String, Value>,
     ) -> Result<String, RpcError> {
-        let task = self.named(context, params)?;
-        // Its row is written when it has a place, so one that waits for that has none.
+        let task = self.task_of(context, params)?;
+        // The row is written when the call is admitted, so a call that waits for a permit has none.
         let is_running = calls.running().contains(&context.caller.scope, &task.call);
         let row = self.row_of(context, &task.call).await?;
-        let stage = match &row {
-            None if is_running => Stage::Working,
-            None => Stage::Ended(self.unheard.of(&task.call).ok_or_else(missing)?),
+        let state = match &row {
+            None if is_running => TaskState::Working,
+            None => TaskState::Ended(self.undelivered.get(&task.call).ok_or_else(missing)?),
             Some(call) => match call.status {
-                CallStatus::Begun => Stage::Working,
-                // What was approved and waits for its place has the row of one that waits for a person.
-                CallStatus::Pending if is_running => Stage::Working,
-                CallStatus::Pending => self.waits(context, &task.call).await?,
-                CallStatus::Cancelled => Stage::Cancelled,
+                CallStatus::Begun => TaskState::Working,
+                // An approved call that waits for a permit still has the row of a parked one.
+                CallStatus::Pending if is_running => TaskState::Working,
+                CallStatus::Pending => self.parked_state(context, &task.call).await?,
+                CallStatus::Cancelled => TaskState::Cancelled,
                 CallStatus::Done | CallStatus::Failed | CallStatus::Denied => {
-                    Stage::Ended(Ok(self.came_of(context, call).await?))
+                    TaskState::Ended(Ok(self.journal_result(context, call).await?))
                 }
                 CallStatus::Unknown => {
-                    let text = "it began, and nobody knows how it ended; check what happened";
-                    Stage::Ended(Err(RpcError::new(RpcError::INTERNAL, text)))
+                    let text = "the outcome is unknown, because the process died during the call; check what happened";
+                    TaskState::Ended(Err(RpcError::new(RpcError::INTERNAL, text)))
                 }
             },
         };
         let changed = row.as_ref().and_then(|call| call.ended_at.or(call.begun_at)).unwrap_or(task.began);
         let told = |status| described(task.id, status, task.began, changed);
-        let told = match stage {
-            Stage::Working => told("working"),
-            Stage::Cancelled => told("cancelled"),
-            Stage::Ended(Ok(text)) => {
+        let document = match state {
+            TaskState::Working => told("working"),
+            TaskState::Cancelled => told("cancelled"),
+            TaskState::Ended(Ok(text)) => {
                 let result: Value = serde_json::from_str(&text).map_err(|error| RpcError::failure(&error))?;
-                let mut told = told("completed");
-                told.insert("result".to_owned(), result);
-                told
+                let mut document = told("completed");
+                document.insert("result".to_owned(), result);
+                document
             }
-            Stage::Ended(Err(refusal)) => {
-                let mut told = told("failed");
-                told.insert("error".to_owned(), json!(refusal));
-                told
+            TaskState::Ended(Err(refusal)) => {
+                let mut document = told("failed");
+                document.insert("error".to_owned(), json!(refusal));
+                document
             }
         };
-        reply(context.client.era, Reuse::Never, &told)
+        reply(context.client.era, Reuse::Never, &document)
     }
 
-    /// What the journal says came of a call, as the fields of a result.
-    async fn came_of(&self, context: &RequestContext, call: &CallRecord) -> Result<String, RpcError> {
+    /// The result of a call that is in the journal.
+    async fn journal_result(&self, context: &RequestContext, call: &CallRecord) -> Result<String, RpcError> {
         let tool = self.app.room.catalog().find(&context.caller.scope.project, &call.tool).ok();
         let promise = tool.map_or(OutputContract::None, |entry| promise(&entry, context.client.era));
         self.add_reading(context, call).await?;
         self.outcome(context, promise, &report(call)).await
     }
 
-    /// What is told of a call that waits, and that nobody works on: as when it had not become a task.
-    async fn waits(&self, context: &RequestContext, call: &CallId) -> Result<Stage, RpcError> {
-        if let Some(unheard) = self.unheard.of(call) {
-            return Ok(Stage::Ended(unheard));
+    /// The state of a parked call that is not running: it has the result it would have had without a task.
+    async fn parked_state(&self, context: &RequestContext, call: &CallId) -> Result<TaskState, RpcError> {
+        if let Some(result) = self.undelivered.get(call) {
+            return Ok(TaskState::Ended(result));
         }
         let scope = &context.caller.scope;
         let asked =
@@ -154,43 +154,43 @@ impl McpServer {
         );
         let text = match question.state {
             QuestionState::Granted => {
-                "it was approved, and has not run\nhint: make the same call again, and it runs".to_owned()
+                "approved, but not run yet\nhint: make the same call again to run it".to_owned()
             }
-            _ => how_to_approve(context, call, &pending(&question)),
+            _ => approval_hint(context, call, &pending(&question)),
         };
-        Ok(Stage::Ended(Ok(content::failed(&text))))
+        Ok(TaskState::Ended(Ok(content::failed(&text))))
     }
 
-    /// Stops a task. One that has ended stays as it is.
+    /// `tasks/cancel`: stops a task. A task that has ended stays as it is.
     pub(in crate::mcp) async fn cancel_task(
         &self,
         calls: &CallService,
         context: &RequestContext,
         params: &Map<String, Value>,
     ) -> Result<String, RpcError> {
-        let task = self.named(context, params)?;
+        let task = self.task_of(context, params)?;
         if !calls.running().cancel(&context.caller.scope, &task.call) {
             self.row_of(context, &task.call).await?.ok_or_else(missing)?;
         }
         reply(context.client.era, Reuse::Never, &json!({}))
     }
 
-    /// Takes answers for a task: calls ask before they run, so none waits for any.
+    /// `tasks/update`: accepts input for a task. Calls ask for input before they run, so no task waits for any.
     pub(in crate::mcp) async fn update_task(
         &self,
         calls: &CallService,
         context: &RequestContext,
         params: &Map<String, Value>,
     ) -> Result<String, RpcError> {
-        let task = self.named(context, params)?;
+        let task = self.task_of(context, params)?;
         if !calls.running().contains(&context.caller.scope, &task.call) {
             self.row_of(context, &task.call).await?.ok_or_else(missing)?;
         }
         reply(context.client.era, Reuse::Never, &json!({}))
     }
 
-    /// The task that a request is about.
-    fn named<'a>(
+    /// The task that a request names.
+    fn task_of<'a>(
         &self,
         context: &RequestContext,
         params: &'a Map<String, Value>,
@@ -200,7 +200,7 @@ impl McpServer {
             return Err(RpcError::needs(EXTENSION).with(needed));
         }
         let id = params.get("taskId").and_then(Value::as_str);
-        let id = id.ok_or_else(|| RpcError::invalid("`taskId` says which task"))?;
+        let id = id.ok_or_else(|| RpcError::invalid("missing `taskId`"))?;
         let now = self.app.room.clock().now();
         match request_state::open(&*self.app.vault, &context.caller.name, EXTENSION, now, id) {
             Ok(RequestState::Task { call, began }) => {
@@ -210,7 +210,7 @@ impl McpServer {
         }
     }
 
-    /// Counts what the client reads of a call that it need not have made itself, or not lately.
+    /// Adds the result to the provenance of the session: another session may have made the call.
     pub(in crate::mcp) async fn add_reading(
         &self,
         context: &RequestContext,
@@ -230,15 +230,15 @@ impl McpServer {
     }
 }
 
-/// How far a task is.
-enum Stage {
+/// The state of a task.
+enum TaskState {
     Working,
     Cancelled,
-    /// The fields of its result, or why there is none.
+    /// The fields of its result, or an error.
     Ended(Result<String, RpcError>),
 }
 
-/// A task as its id names it.
+/// A task as its id describes it.
 struct Task<'a> {
     id: &'a str,
     call: CallId,
@@ -246,7 +246,7 @@ struct Task<'a> {
 }
 
 fn missing() -> RpcError {
-    RpcError::invalid("there is no such task, or it is not yours")
+    RpcError::invalid("unknown task")
 }
 
 fn described(id: &str, status: &str, began: Timestamp, changed: Timestamp) -> Map<String, Value> {
@@ -258,13 +258,13 @@ fn described(id: &str, status: &str, began: Timestamp, changed: Timestamp) -> Ma
         ("status", json!(status)),
         ("createdAt", json!(time(began))),
         ("lastUpdatedAt", json!(time(changed))),
-        ("ttlMs", json!(u64::try_from(TASK_LASTS.as_millis()).unwrap_or(u64::MAX))),
-        ("pollIntervalMs", json!(ASK_EVERY_MS)),
+        ("ttlMs", json!(u64::try_from(TASK_TTL.as_millis()).unwrap_or(u64::MAX))),
+        ("pollIntervalMs", json!(POLL_INTERVAL_MS)),
     ];
     fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// What the journal keeps of a call that has ended, as it was reported.
+/// The report of a call that has ended, restored from the journal.
 fn report(call: &CallRecord) -> CallReport {
     let error = || call.error.clone().unwrap_or_else(|| "it failed".to_owned());
     let outcome = match call.status {
@@ -287,7 +287,7 @@ fn report(call: &CallRecord) -> CallReport {
         tool: call.tool.to_string(),
         outcome,
         rule: call.rule.clone(),
-        // What came of it was counted when it ended.
+        // Its provenance was recorded when it ended.
         provenance: Provenance::NONE,
         duration: Duration::ZERO,
     }
@@ -300,10 +300,10 @@ mod tests {
 
     use super::*;
     use crate::mcp::calls::artifacts::ResultArtifacts;
-    use crate::mcp::protocol::version::Era;
+    use crate::mcp::protocol::Era;
 
     #[test]
-    fn a_denial_is_told_as_one_and_a_failure_as_one() {
+    fn denials_and_failures_are_restored() {
         let at = Timestamp::from_micros(1);
         let mut call = CallRecord::arrived(CallId::new("call_1"), Scope::project("p"), "app:x", at);
         (call.status, call.error) = (CallStatus::Denied, Some("not here".to_owned()));
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_whose_whole_is_gone_is_still_a_shortened_one() {
+    fn a_shortened_result_without_its_whole_is_still_shortened() {
         let at = Timestamp::from_micros(1);
         let mut call = CallRecord::arrived(CallId::new("call_1"), Scope::project("p"), "app:x", at);
         call.status = CallStatus::Done;
@@ -331,14 +331,15 @@ mod tests {
         call.result_chars = 90_000;
         assert!(is_truncated(&call));
         let era = Era::Modern;
-        let told = content::called(&report(&call), era, OutputContract::Schema, &ResultArtifacts::default());
+        let told =
+            content::outcome_text(&report(&call), era, OutputContract::Schema, &ResultArtifacts::default());
         assert!(told.contains("was not kept") && !told.contains("structuredContent"), "{told}");
         call.result = None;
         assert!(is_truncated(&call));
     }
 
     #[test]
-    fn what_a_call_has_offered_is_told_again() {
+    fn offers_are_restored() {
         let at = Timestamp::from_micros(1);
         let mut call = CallRecord::arrived(CallId::new("call_1"), Scope::project("p"), "app:x", at);
         call.status = CallStatus::Done;

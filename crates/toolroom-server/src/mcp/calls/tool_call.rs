@@ -1,4 +1,4 @@
-//! Calls of tools.
+//! `tools/call`.
 
 use std::sync::Arc;
 
@@ -22,17 +22,17 @@ use crate::mcp::server::McpServer;
 use crate::mcp::tool_listing::promise;
 use crate::mcp::tool_names;
 
-/// What the journal says of calls that came in here.
+/// The entrance of MCP calls in the journal.
 pub(in crate::mcp) const ENTRANCE: &str = "mcp";
 
-/// A call that somebody asks for.
+/// A request to call a tool.
 pub(in crate::mcp) struct ToolRequest<'a> {
     pub(in crate::mcp) calls: &'a Arc<CallService>,
     pub(in crate::mcp) context: &'a RequestContext,
     /// The tool.
     pub(in crate::mcp) entry: &'a Entry,
     pub(in crate::mcp) stop: &'a CancellationToken,
-    /// Where signs of life go.
+    /// Receives progress.
     pub(in crate::mcp) progress: Option<ProgressSink>,
 }
 
@@ -49,7 +49,7 @@ impl ToolRequest<'_> {
 }
 
 impl McpServer {
-    /// Calls a tool, or goes on with a call that was parked.
+    /// Calls a tool, or resumes a parked call.
     pub(in crate::mcp) async fn call(
         &self,
         calls: &Arc<CallService>,
@@ -58,25 +58,21 @@ impl McpServer {
         stop: &CancellationToken,
     ) -> Result<String, RpcError> {
         let Some(Value::String(name)) = params.name.take() else {
-            return Err(RpcError::invalid("`name` says which tool"));
+            return Err(RpcError::invalid("missing `name` of the tool"));
         };
         let project = &context.caller.scope.project;
         let catalog = self.app.room.catalog();
         let entry = tool_names::find(catalog, project, &name);
         let entry = entry.ok_or_else(|| unknown(&name, tool_names::hint(catalog, project, &name)))?;
         let arguments = content::object(params.arguments.take());
-        let arguments = arguments.ok_or_else(|| RpcError::invalid("`arguments` has to be an object"))?;
-        let brought = ClientInput::take(context, &mut params.others)?;
-        let signs = ProgressNotifier::of(
-            &context.channel,
-            &name,
-            params.meta.progress_token.take(),
-            context.client.level,
-        );
-        let progress =
-            signs.map(|signs| Arc::new(move |sign: Progress| signs.pass_on(&sign)) as ProgressSink);
+        let arguments = arguments.ok_or_else(|| RpcError::invalid("`arguments` must be an object"))?;
+        let input = ClientInput::take(context, &mut params.others)?;
+        let token = params.meta.progress_token.take();
+        let notifier = ProgressNotifier::new(&context.channel, &name, token, context.client.level);
+        let progress = notifier
+            .map(|notifier| Arc::new(move |progress: Progress| notifier.notify(&progress)) as ProgressSink);
         let request = ToolRequest { calls, context, entry: &entry, stop, progress };
-        let state = match &brought.state {
+        let state = match &input.state {
             Some(text) => {
                 let now = self.app.room.clock().now();
                 let about = entry.spec().id.as_str();
@@ -87,17 +83,17 @@ impl McpServer {
         let own = match state {
             Some(RequestState::Own(own)) => Some(own),
             Some(RequestState::Parked(call)) => {
-                return Box::pin(self.answered(&request, &call, &arguments, &brought.answers)).await;
+                return Box::pin(self.answered(&request, &call, &arguments, &input.answers)).await;
             }
             Some(RequestState::Task { .. }) => {
-                return Err(RpcError::invalid("`requestState` names a task; see `tasks/get`"));
+                return Err(RpcError::invalid("`requestState` belongs to a task; use `tasks/get`"));
             }
             None => match self.parked_before(&request, &arguments).await? {
-                Some(call) => return Box::pin(self.go_on(&request, call)).await,
+                Some(call) => return Box::pin(self.resume_call(&request, call)).await,
                 None => None,
             },
         };
-        self.make(&request, arguments, brought.answers, own).await
+        self.make(&request, arguments, input.answers, own).await
     }
 
     /// Makes a new call.
@@ -112,38 +108,38 @@ impl McpServer {
         let call = request.call(id.clone(), arguments);
         let fixtures = self.fixtures();
         let dialogue = fixtures.map(|_| Arc::new(Dialogue::new(request.context.clone(), answers, own)));
-        let held = fixtures.zip(dialogue.as_ref()).map(|(fixtures, dialogue)| {
+        let registered = fixtures.zip(dialogue.as_ref()).map(|(fixtures, dialogue)| {
             RegisteredDialogue::new(Arc::clone(&fixtures.dialogues), id.clone(), Arc::clone(dialogue))
         });
         let report = if request.context.client.takes_tasks() {
             let work = |calls: Arc<CallService>, stop| async move {
                 let report = calls.call(call.cancellation(stop)).await;
-                drop(held);
+                drop(registered);
                 report
             };
-            match Box::pin(self.or_go_on(request, &id, work)).await? {
+            match Box::pin(self.run_or_detach(request, &id, work)).await? {
                 CallOrTask::Ended(report) => *report,
                 CallOrTask::Task(text) => return Ok(text),
             }
         } else {
             let report = request.calls.call(call).await;
-            drop(held);
+            drop(registered);
             report
         };
         match dialogue.and_then(|dialogue| dialogue.wanted()) {
-            // In the earlier era nothing can be asked for afterwards.
+            // A client with a session cannot be asked afterwards.
             Some(MissingInput::Capability(_) | MissingInput::Answers { .. })
                 if !request.context.is_modern() =>
             {
-                self.told(request, &report).await
+                self.call_result(request, &report).await
             }
             Some(wanted) => self.asks_for(request.context, request.entry.spec().id.as_str(), wanted),
-            None => self.told(request, &report).await,
+            None => self.call_result(request, &report).await,
         }
     }
 
-    /// What a call came to, as the text of a result. One that waits asks.
-    pub(in crate::mcp) async fn told(
+    /// The result of `tools/call`. A parked call asks for approval.
+    pub(in crate::mcp) async fn call_result(
         &self,
         request: &ToolRequest<'_>,
         report: &CallReport,
@@ -156,7 +152,7 @@ impl McpServer {
         Ok(finish(era, Reuse::Never, text))
     }
 
-    /// How a call ended, as the fields of a result.
+    /// The outcome of a call as the fields of a result.
     pub(in crate::mcp) async fn outcome(
         &self,
         context: &RequestContext,
@@ -164,7 +160,7 @@ impl McpServer {
         report: &CallReport,
     ) -> Result<String, RpcError> {
         let kept = self.kept(&context.caller.scope, report, promise).await?;
-        Ok(content::called(report, context.client.era, promise, &kept))
+        Ok(content::outcome_text(report, context.client.era, promise, &kept))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a request is known by, and what stands where that may.
+//! Request ids.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Number, Value};
 
-/// What a request is known by.
+/// A request id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Id {
@@ -15,7 +15,7 @@ pub(crate) enum Id {
 }
 
 impl Id {
-    /// Writes it, as it came.
+    /// Writes it unchanged.
     pub(in crate::mcp) fn write(&self, text: &mut String) {
         match self {
             Self::Number(number) => text.push_str(&number.to_string()),
@@ -24,14 +24,14 @@ impl Id {
     }
 }
 
-/// What stands where an id may.
+/// The value of the field `id`.
 #[derive(Default)]
 pub(in crate::mcp) enum RawId {
     #[default]
     Missing,
     Id(Id),
-    /// There, and no id; it may be nothing.
-    SomethingElse,
+    /// Neither a string nor an integer.
+    Invalid,
 }
 
 impl<'de> Deserialize<'de> for RawId {
@@ -57,9 +57,9 @@ impl<'de> Visitor<'de> for RawIdReader {
         Ok(RawId::Id(Id::Number(number.into())))
     }
 
-    /// A fraction, or more digits than can be kept: it could not be given back as it came.
+    /// A fraction, or too many digits: it could not be returned unchanged.
     fn visit_f64<E: Error>(self, _: f64) -> Result<RawId, E> {
-        Ok(RawId::SomethingElse)
+        Ok(RawId::Invalid)
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<RawId, E> {
@@ -67,20 +67,20 @@ impl<'de> Visitor<'de> for RawIdReader {
     }
 
     fn visit_bool<E: Error>(self, _: bool) -> Result<RawId, E> {
-        Ok(RawId::SomethingElse)
+        Ok(RawId::Invalid)
     }
 
     fn visit_unit<E: Error>(self) -> Result<RawId, E> {
-        Ok(RawId::SomethingElse)
+        Ok(RawId::Invalid)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<RawId, A::Error> {
         while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(RawId::SomethingElse)
+        Ok(RawId::Invalid)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<RawId, A::Error> {
         while entries.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(RawId::SomethingElse)
+        Ok(RawId::Invalid)
     }
 }

@@ -1,10 +1,13 @@
-//! Messages of JSON-RPC, as they come and as they are written.
+//! JSON-RPC messages: parsing and writing.
 
 use std::borrow::Cow;
 use std::error::Error;
+use std::ops::Deref;
 
+use bytes::Bytes;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::mcp::protocol::id::RawId;
 use crate::mcp::protocol::params::{Expected, Params};
@@ -12,7 +15,7 @@ use crate::mcp::protocol::rpc_error::RpcError;
 
 pub(crate) use crate::mcp::protocol::id::Id;
 
-/// Something that wants an answer.
+/// A request.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Request {
     pub(crate) id: Id,
@@ -20,7 +23,7 @@ pub(crate) struct Request {
     pub(crate) params: Box<Params>,
 }
 
-/// What a client sends.
+/// A message of a client.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Message {
     Request(Request),
@@ -28,22 +31,21 @@ pub(crate) enum Message {
         method: String,
         params: Map<String, Value>,
     },
-    /// The answer to a request of ours: its result, or an error.
+    /// A response to a request of the server: its result, or an error.
     Response {
         id: Id,
         outcome: Result<Value, Value>,
     },
 }
 
-/// What was sent instead of a message.
+/// An invalid message.
 #[derive(Debug, PartialEq)]
 pub(crate) struct InvalidMessage {
-    /// The id of the request it was meant to be, as far as that can be told.
+    /// The id of the request, if it could be parsed.
     pub(crate) id: Option<Id>,
-    /// What is wrong with it.
+    /// The error.
     pub(crate) refusal: RpcError,
-    /// Whether its sender wants to know. Whoever answered something does not: two who told each other what is wrong with
-    /// their answers would never end.
+    /// Whether to send the error. Invalid responses get none: two peers that answered each other's errors would never stop.
     pub(crate) wants_answer: bool,
 }
 
@@ -68,23 +70,20 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
 }
 
 impl Message {
-    /// Reads one message.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    pub(crate) fn read(bytes: &[u8]) -> Result<Self, InvalidMessage> {
+    /// Parses a message.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, InvalidMessage> {
         let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
         let strange = |refusal| InvalidMessage { id: None, refusal, wants_answer: true };
         let invalid = |text: &str| RpcError::new(RpcError::INVALID_REQUEST, text);
         if first == Some(&b'[') {
-            return Err(strange(invalid("several messages at once are not taken; send them one by one")));
+            return Err(strange(invalid("batches are not supported; send messages one by one")));
         }
-        let no_json = |error: &dyn Error| RpcError::new(RpcError::PARSE, format!("this is no JSON: {error}"));
-        // At once, and not text by text.
+        let no_json = |error: &dyn Error| RpcError::new(RpcError::PARSE, format!("invalid JSON: {error}"));
+        // Checks UTF-8 once instead of for each string.
         let text = std::str::from_utf8(bytes).map_err(|error| strange(no_json(&error)))?;
         let envelope = serde_json::from_str::<Envelope<'_>>(text).map_err(|error| {
             strange(match error.is_data() {
-                true => invalid("this is no message of JSON-RPC"),
+                true => invalid("not a JSON-RPC message"),
                 false => no_json(&error),
             })
         })?;
@@ -94,28 +93,28 @@ impl Message {
         let id = match id {
             RawId::Missing => None,
             RawId::Id(id) => Some(id),
-            RawId::SomethingElse => {
-                return Err(wrong(None, invalid("`id` has to be a text or a whole number")));
+            RawId::Invalid => {
+                return Err(wrong(None, invalid("`id` must be a string or an integer")));
             }
         };
         if jsonrpc.as_deref() != Some("2.0") {
-            return Err(wrong(id, invalid("`jsonrpc` has to be \"2.0\"")));
+            return Err(wrong(id, invalid("`jsonrpc` must be \"2.0\"")));
         }
         let Some(method) = method else {
             return match (id, result, error) {
                 (Some(id), Some(result), None) => Ok(Self::Response { id, outcome: Ok(result) }),
                 (Some(id), None, Some(error)) => Ok(Self::Response { id, outcome: Err(error) }),
                 (id, ..) => {
-                    let text = "a message has a `method`, or an `id` and a `result` or an `error`";
+                    let text = "a message needs a `method`, or an `id` with a `result` or an `error`";
                     Err(wrong(id, invalid(text)))
                 }
             };
         };
         let params = match params {
-            Expected::Nothing => Box::default(),
+            Expected::Missing => Box::default(),
             Expected::Object(params) => params,
-            Expected::SomethingElse => {
-                return Err(wrong(id, RpcError::invalid("`params` has to be an object")));
+            Expected::Invalid => {
+                return Err(wrong(id, RpcError::invalid("`params` must be an object")));
             }
         };
         Ok(match id {
@@ -125,7 +124,53 @@ impl Message {
     }
 }
 
-/// The answer to a request: `result` is the text of an object.
+/// A message to a client. A large one holds its share of the memory budget until it is written.
+#[derive(Debug)]
+pub(crate) struct OutgoingMessage {
+    text: String,
+    budget: Option<OwnedSemaphorePermit>,
+}
+
+impl OutgoingMessage {
+    pub(in crate::mcp) const fn with_budget(text: String, budget: OwnedSemaphorePermit) -> Self {
+        Self { text, budget: Some(budget) }
+    }
+
+    /// Wraps the text; the share of the budget stays.
+    pub(crate) fn wrapped(self, wrap: impl FnOnce(&str) -> String) -> Self {
+        Self { text: wrap(&self.text), budget: self.budget }
+    }
+
+    /// The bytes, which hold the share of the budget.
+    pub(crate) fn into_bytes(self) -> Bytes {
+        match self.budget {
+            None => self.text.into(),
+            Some(_) => Bytes::from_owner(self),
+        }
+    }
+}
+
+impl From<String> for OutgoingMessage {
+    fn from(text: String) -> Self {
+        Self { text, budget: None }
+    }
+}
+
+impl Deref for OutgoingMessage {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl AsRef<[u8]> for OutgoingMessage {
+    fn as_ref(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+}
+
+/// A response. `result` is the text of an object.
 pub(crate) fn result_text(id: &Id, result: &str) -> String {
     let mut text = String::with_capacity(result.len() + 64);
     text.push_str(r#"{"jsonrpc":"2.0","id":"#);
@@ -134,7 +179,7 @@ pub(crate) fn result_text(id: &Id, result: &str) -> String {
     text
 }
 
-/// The answer to a request that is refused.
+/// An error response.
 pub(crate) fn error_text(id: Option<&Id>, refusal: &RpcError) -> String {
     let mut text = String::from(r#"{"jsonrpc":"2.0","id":"#);
     match id {
@@ -142,18 +187,18 @@ pub(crate) fn error_text(id: Option<&Id>, refusal: &RpcError) -> String {
         None => text.push_str("null"),
     }
     text.push_str(r#","error":"#);
-    // Texts, numbers and JSON: nothing in it can fail to be written.
+    // Serializing strings, numbers and JSON cannot fail.
     text.push_str(&serde_json::to_string(refusal).unwrap_or_else(|_| "null".to_owned()));
     text.push('}');
     text
 }
 
-/// Something that is told and wants no answer.
+/// A notification.
 pub(crate) fn notification_text(method: &str, params: &Value) -> String {
     serde_json::json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string()
 }
 
-/// A request of ours.
+/// A request of the server.
 pub(in crate::mcp) fn request_text(id: &str, method: &str, params: &Value) -> String {
     serde_json::json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
 }
@@ -165,21 +210,21 @@ mod tests {
     use super::*;
 
     fn read(value: &Value) -> Result<Message, InvalidMessage> {
-        Message::read(value.to_string().as_bytes())
+        Message::parse(value.to_string().as_bytes())
     }
 
     #[test]
-    fn requests_notifications_and_answers_are_told_apart() {
+    fn requests_notifications_and_responses_are_told_apart() {
         let request = read(&json!({"jsonrpc": "2.0", "id": "a", "method": "ping"})).unwrap();
         assert!(matches!(request, Message::Request(request) if request.id == Id::Text("a".to_owned())));
-        let told = read(&json!({"jsonrpc": "2.0", "method": "x", "params": {"a": 1}})).unwrap();
-        assert!(matches!(told, Message::Notification { method, .. } if method == "x"));
+        let notification = read(&json!({"jsonrpc": "2.0", "method": "x", "params": {"a": 1}})).unwrap();
+        assert!(matches!(notification, Message::Notification { method, .. } if method == "x"));
         let answer = read(&json!({"jsonrpc": "2.0", "id": 3, "result": null})).unwrap();
         assert_eq!(answer, Message::Response { id: Id::Number(3.into()), outcome: Ok(Value::Null) });
     }
 
     #[test]
-    fn what_is_no_message_is_refused_and_names_its_request() {
+    fn an_invalid_message_is_rejected_with_the_id_of_its_request() {
         for (text, code, id) in [
             ("{", RpcError::PARSE, None),
             ("[]", RpcError::INVALID_REQUEST, None),
@@ -196,7 +241,7 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1}"#, RpcError::INVALID_REQUEST, Some(1)),
             (r#"{"jsonrpc":"2.0","id":1,"method":"x","params":[]}"#, RpcError::INVALID_PARAMS, Some(1)),
         ] {
-            let wrong = Message::read(text.as_bytes()).unwrap_err();
+            let wrong = Message::parse(text.as_bytes()).unwrap_err();
             assert_eq!(
                 (wrong.refusal.code, wrong.id),
                 (code, id.map(|id: i32| Id::Number(id.into()))),
@@ -206,14 +251,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_no_message() {
-        let wrong = Message::read(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}").unwrap_err();
+    fn invalid_utf8_is_rejected() {
+        let wrong = Message::parse(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}").unwrap_err();
         assert_eq!((wrong.refusal.code, wrong.id, wrong.wants_answer), (RpcError::PARSE, None, true));
     }
 
     #[test]
-    fn whoever_answers_something_does_not_want_to_be_answered() {
-        let wants = |text: &str| Message::read(text.as_bytes()).unwrap_err().wants_answer;
+    fn an_invalid_response_is_not_answered() {
+        let wants = |text: &str| Message::parse(text.as_bytes()).unwrap_err().wants_answer;
         for answer in [
             r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}"#,
             r#"{"jsonrpc":"2.0","id":1,"result":1,"error":2}"#,
@@ -230,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_carries_the_id_as_it_came() {
+    fn a_response_has_the_id_unchanged() {
         let id = Id::Text("a\"b".to_owned());
         let read: Value = serde_json::from_str(&result_text(&id, "{}")).unwrap();
         assert_eq!(read, json!({"jsonrpc": "2.0", "id": "a\"b", "result": {}}));

@@ -1,4 +1,4 @@
-//! What a message comes with. What it says beside what it wants (`_meta`) is read apart: most of that concerns nobody here.
+//! Parameters of messages. `_meta` is parsed separately: most of it is ignored.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,64 +8,64 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// What a message wants something with. What nearly every request names has a place of its own.
+/// Parameters. The most common fields are separate.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Params {
-    /// The tool or prompt that it names, and what for.
+    /// The tool or prompt, and its arguments.
     pub(crate) name: Option<Value>,
     pub(crate) arguments: Option<Value>,
-    /// What else it is wanted with.
+    /// All other fields.
     pub(crate) others: Map<String, Value>,
-    /// What it says of itself.
+    /// The used fields of `_meta`.
     pub(crate) meta: Meta,
 }
 
-/// What a request says of itself and of who makes it, as it stands there.
+/// The used fields of `_meta`, unchecked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Meta {
     pub(crate) version: Option<Value>,
     pub(crate) capabilities: Option<Value>,
     pub(crate) level: Option<Value>,
-    /// What signs of life are to be known by.
+    /// The progress token.
     pub(crate) progress_token: Option<Value>,
-    /// The trace it is part of.
+    /// W3C trace context.
     pub(crate) traceparent: Option<Value>,
 }
 
-/// What a client of the later era says of itself in each request.
+/// Keys of `_meta` in each modern request.
 pub(in crate::mcp) const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 pub(in crate::mcp) const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
-/// What ought to be an object.
+/// A field that should be an object.
 #[derive(Debug, Default)]
 pub(in crate::mcp) enum Expected<T> {
     #[default]
-    Nothing,
+    Missing,
     Object(T),
-    SomethingElse,
+    Invalid,
 }
 
-/// An object, read entry by entry.
-trait Entries: Default {
-    /// Takes the value of an entry.
-    fn take<'de, A: MapAccess<'de>>(&mut self, key: Cow<'de, str>, entries: &mut A) -> Result<(), A::Error>;
+/// An object that is parsed entry by entry.
+trait ParseEntries: Default {
+    /// Parses the value of an entry.
+    fn entry<'de, A: MapAccess<'de>>(&mut self, key: Cow<'de, str>, entries: &mut A) -> Result<(), A::Error>;
 }
 
-/// The name of an entry, taken from the message where it can be.
+/// The key of an entry, borrowed from the message if possible.
 #[derive(Deserialize)]
 struct EntryKey<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// In a box from the first entry on: it is large, and handed on a long way.
-impl Entries for Box<Params> {
-    fn take<'de, A: MapAccess<'de>>(&mut self, key: Cow<'de, str>, entries: &mut A) -> Result<(), A::Error> {
+/// Boxed from the start: it is large and moved often.
+impl ParseEntries for Box<Params> {
+    fn entry<'de, A: MapAccess<'de>>(&mut self, key: Cow<'de, str>, entries: &mut A) -> Result<(), A::Error> {
         match key.as_ref() {
             "name" => self.name = Some(entries.next_value()?),
             "arguments" => self.arguments = Some(entries.next_value()?),
             "_meta" => {
                 self.meta = match entries.next_value()? {
                     Expected::Object(meta) => meta,
-                    Expected::Nothing | Expected::SomethingElse => Meta::default(),
+                    Expected::Missing | Expected::Invalid => Meta::default(),
                 };
             }
             _ => drop(self.others.insert(key.into_owned(), entries.next_value()?)),
@@ -74,9 +74,9 @@ impl Entries for Box<Params> {
     }
 }
 
-impl Entries for Meta {
-    fn take<'de, A: MapAccess<'de>>(&mut self, key: Cow<'de, str>, entries: &mut A) -> Result<(), A::Error> {
-        let place = match key.as_ref() {
+impl ParseEntries for Meta {
+    fn entry<'de, A: MapAccess<'de>>(&mut self, key: Cow<'de, str>, entries: &mut A) -> Result<(), A::Error> {
+        let field = match key.as_ref() {
             VERSION => &mut self.version,
             CAPABILITIES => &mut self.capabilities,
             LEVEL => &mut self.level,
@@ -84,20 +84,20 @@ impl Entries for Meta {
             "traceparent" => &mut self.traceparent,
             _ => return entries.next_value::<IgnoredAny>().map(drop),
         };
-        *place = Some(entries.next_value()?);
+        *field = Some(entries.next_value()?);
         Ok(())
     }
 }
 
-impl<'de, T: Entries> Deserialize<'de> for Expected<T> {
+impl<'de, T: ParseEntries> Deserialize<'de> for Expected<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reader(PhantomData))
+        deserializer.deserialize_any(ExpectedVisitor(PhantomData))
     }
 }
 
-struct Reader<T>(PhantomData<T>);
+struct ExpectedVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Entries> Visitor<'de> for Reader<T> {
+impl<'de, T: ParseEntries> Visitor<'de> for ExpectedVisitor<T> {
     type Value = Expected<T>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -107,38 +107,38 @@ impl<'de, T: Entries> Visitor<'de> for Reader<T> {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Expected<T>, A::Error> {
         let mut object = T::default();
         while let Some(EntryKey(key)) = entries.next_key()? {
-            object.take(key, &mut entries)?;
+            object.entry(key, &mut entries)?;
         }
         Ok(Expected::Object(object))
     }
 
     fn visit_unit<E: Error>(self) -> Result<Expected<T>, E> {
-        Ok(Expected::Nothing)
+        Ok(Expected::Missing)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Expected<T>, A::Error> {
         while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Expected::SomethingElse)
+        Ok(Expected::Invalid)
     }
 
     fn visit_bool<E: Error>(self, _: bool) -> Result<Expected<T>, E> {
-        Ok(Expected::SomethingElse)
+        Ok(Expected::Invalid)
     }
 
     fn visit_i64<E: Error>(self, _: i64) -> Result<Expected<T>, E> {
-        Ok(Expected::SomethingElse)
+        Ok(Expected::Invalid)
     }
 
     fn visit_u64<E: Error>(self, _: u64) -> Result<Expected<T>, E> {
-        Ok(Expected::SomethingElse)
+        Ok(Expected::Invalid)
     }
 
     fn visit_f64<E: Error>(self, _: f64) -> Result<Expected<T>, E> {
-        Ok(Expected::SomethingElse)
+        Ok(Expected::Invalid)
     }
 
     fn visit_str<E: Error>(self, _: &str) -> Result<Expected<T>, E> {
-        Ok(Expected::SomethingElse)
+        Ok(Expected::Invalid)
     }
 }
 
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_request_says_of_itself_stands_apart() {
+    fn meta_is_parsed_separately() {
         let said = json!({"name": "echo", "cursor": null, "_meta": {
             VERSION: "2026-07-28", CAPABILITIES: {"roots": {}}, "other": [{"deep": null}], "progressToken": 7,
             LEVEL: "info", "traceparent": "00-a-b-01",
@@ -173,15 +173,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_read_over() {
+    fn a_field_that_is_no_object_is_skipped() {
         for strange in [json!([1, {"a": [2]}]), json!(true), json!(-1), json!(1), json!(1.5), json!("a\"b")] {
-            assert!(matches!(read(&strange), Expected::SomethingElse), "{strange}");
+            assert!(matches!(read(&strange), Expected::Invalid), "{strange}");
             let Expected::Object(params) = read(&json!({"_meta": strange, "a": 1})) else {
                 panic!("an object")
             };
             assert_eq!(params.meta, Meta::default(), "{strange}");
             assert_eq!(params.others.len(), 1);
         }
-        assert!(matches!(read(&Value::Null), Expected::Nothing));
+        assert!(matches!(read(&Value::Null), Expected::Missing));
     }
 }

@@ -1,25 +1,25 @@
-//! How results are written in each era.
+//! Results in each era.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::mcp::protocol::Era;
 use crate::mcp::protocol::rpc_error::RpcError;
-use crate::mcp::protocol::version::Era;
 
-/// How long a client may go by a list before it asks again.
+/// How long a client may cache a list.
 const LIST_LASTS_MS: u32 = 1_000;
 
-/// Whether a client may keep a result for a while.
+/// Whether a client may cache a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::mcp) enum Reuse {
     Never,
     AWhile,
 }
 
-/// Where a result of the later era says who we are.
+/// Key of the server's name and version in `_meta`.
 pub(in crate::mcp) const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
-/// Who we are.
+/// Name and version of the server.
 pub(in crate::mcp) fn server_info() -> Value {
     json!({"name": "toolroom", "title": "Toolroom", "version": env!("CARGO_PKG_VERSION")})
 }
@@ -30,7 +30,7 @@ pub(in crate::mcp) fn reply(era: Era, reuse: Reuse, fields: &impl Serialize) -> 
     Ok(finish(era, reuse, text))
 }
 
-/// The text of an object, with what every result of the era has beside its own fields.
+/// Adds the fields that every modern result has to the text of an object.
 pub(in crate::mcp) fn finish(era: Era, reuse: Reuse, mut text: String) -> String {
     if !era.is_modern() {
         return text;
@@ -54,10 +54,10 @@ pub(in crate::mcp) fn finish(era: Era, reuse: Reuse, mut text: String) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mcp::protocol::version::Version;
+    use crate::mcp::protocol::Version;
 
     #[test]
-    fn a_result_stays_json_whatever_is_added() {
+    fn a_finished_result_is_json() {
         for (fields, reuse) in [(json!({}), Reuse::Never), (json!({"a": [1]}), Reuse::AWhile)] {
             let text = reply(Era::Modern, reuse, &fields).unwrap();
             let read: Value = serde_json::from_str(&text).unwrap();

@@ -1,4 +1,4 @@
-//! Looks at what can change, once for all who want to hear of it.
+//! Polls what can change, once per scope for all its subscribers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,22 +11,22 @@ use toolroom::scope::Scope;
 use crate::mcp::server::McpServer;
 use crate::mcp::tool_listing::ToolListing;
 
-/// Between two looks at the tools, which cost next to nothing.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Polling interval of tools, which is cheap.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// So many looks at the tools for one at the prompts, which are read from the database.
+/// Prompts are polled every so many times, because they are read from the database.
 const PROMPTS_EVERY: u32 = 4;
 
-/// How often something has changed.
+/// Counts changes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::mcp) struct ChangeCounts {
     pub(in crate::mcp) tools: u64,
     pub(in crate::mcp) prompts: u64,
-    /// Whether somebody has looked.
+    /// Whether there was a first poll.
     pub(in crate::mcp) is_known: bool,
 }
 
-/// Where each watcher tells what it sees. There is one as long as somebody wants to hear it.
+/// The pollers by scope. A poller runs while it has subscribers.
 #[derive(Debug, Default)]
 pub(in crate::mcp) struct ChangePollers(Mutex<HashMap<Scope, Arc<watch::Sender<ChangeCounts>>>>);
 
@@ -35,48 +35,48 @@ impl ChangePollers {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends a watcher that nobody hears. Says whether it did.
-    fn retire(&self, scope: &Scope, news: &watch::Sender<ChangeCounts>) -> bool {
-        let mut watchers = self.lock();
-        // Whoever comes to hear it does so under the same lock.
-        let is_over = news.receiver_count() == 0;
+    /// Removes a poller without subscribers. Returns whether it was removed.
+    fn retire(&self, scope: &Scope, counts: &watch::Sender<ChangeCounts>) -> bool {
+        let mut pollers = self.lock();
+        // New subscribers take the same lock.
+        let is_over = counts.receiver_count() == 0;
         if is_over {
-            watchers.remove(scope);
+            pollers.remove(scope);
         }
         is_over
     }
 }
 
 impl McpServer {
-    /// What changes for those of a scope.
-    pub(in crate::mcp) fn watch(self: &Arc<Self>, scope: &Scope) -> watch::Receiver<ChangeCounts> {
-        let mut watchers = self.lookouts.watchers.lock();
-        if let Some(news) = watchers.get(scope) {
-            return news.subscribe();
+    /// Subscribes to the changes of a scope.
+    pub(in crate::mcp) fn change_counts(self: &Arc<Self>, scope: &Scope) -> watch::Receiver<ChangeCounts> {
+        let mut pollers = self.subscriptions.pollers.lock();
+        if let Some(counts) = pollers.get(scope) {
+            return counts.subscribe();
         }
-        let (news, heard) = watch::channel(ChangeCounts::default());
-        let news = Arc::new(news);
-        watchers.insert(scope.clone(), Arc::clone(&news));
-        tokio::spawn(follow(Arc::clone(self), scope.clone(), news));
-        heard
+        let (counts, receiver) = watch::channel(ChangeCounts::default());
+        let counts = Arc::new(counts);
+        pollers.insert(scope.clone(), Arc::clone(&counts));
+        tokio::spawn(poll(Arc::clone(self), scope.clone(), counts));
+        receiver
     }
 }
 
-/// Looks until nobody wants to hear of it.
-async fn follow(desk: Arc<McpServer>, scope: Scope, news: Arc<watch::Sender<ChangeCounts>>) {
+/// Polls until there are no subscribers.
+async fn poll(server: Arc<McpServer>, scope: Scope, counts: Arc<watch::Sender<ChangeCounts>>) {
     let mut known = Snapshot::default();
-    for look in 0_u32.. {
-        let changed = known.look(&desk, &scope, look.is_multiple_of(PROMPTS_EVERY)).await;
-        news.send_if_modified(|news| {
-            let is_first = !std::mem::replace(&mut news.is_known, true);
-            news.tools += u64::from(changed.tools);
-            news.prompts += u64::from(changed.prompts);
+    for round in 0_u32.. {
+        let changed = known.update(&server, &scope, round.is_multiple_of(PROMPTS_EVERY)).await;
+        counts.send_if_modified(|counts| {
+            let is_first = !std::mem::replace(&mut counts.is_known, true);
+            counts.tools += u64::from(changed.tools);
+            counts.prompts += u64::from(changed.prompts);
             is_first || changed.tools || changed.prompts
         });
         tokio::select! {
-            () = tokio::time::sleep(LOOK_EVERY) => {}
-            () = news.closed() => {
-                if desk.lookouts.watchers.retire(&scope, &news) {
+            () = tokio::time::sleep(POLL_INTERVAL) => {}
+            () = counts.closed() => {
+                if server.subscriptions.pollers.retire(&scope, &counts) {
                     return;
                 }
             }
@@ -84,28 +84,28 @@ async fn follow(desk: Arc<McpServer>, scope: Scope, news: Arc<watch::Sender<Chan
     }
 }
 
-/// What was there at the last look.
+/// The lists at the last poll.
 #[derive(Default)]
 struct Snapshot {
     tools: Option<Arc<ToolListing>>,
     prompts: Option<Vec<Value>>,
 }
 
-/// What is no longer as it was.
+/// Which lists have changed.
 struct Changed {
     tools: bool,
     prompts: bool,
 }
 
 impl Snapshot {
-    /// Looks again. What cannot be told now is looked at later.
-    async fn look(&mut self, desk: &McpServer, scope: &Scope, also_at_prompts: bool) -> Changed {
+    /// Polls again. A list that cannot be read counts as unchanged.
+    async fn update(&mut self, server: &McpServer, scope: &Scope, with_prompts: bool) -> Changed {
         let mut changed = Changed { tools: false, prompts: false };
-        if let Ok(listed) = desk.tools(scope).await {
+        if let Ok(listed) = server.tools(scope).await {
             let before = self.tools.replace(Arc::clone(&listed));
             changed.tools = before.is_some_and(|before| !before.is_same(&listed));
         }
-        if also_at_prompts && let Ok(prompts) = desk.prompts(scope).await {
+        if with_prompts && let Ok(prompts) = server.prompts(scope).await {
             changed.prompts = self.prompts.as_ref().is_some_and(|before| *before != prompts);
             self.prompts = Some(prompts);
         }

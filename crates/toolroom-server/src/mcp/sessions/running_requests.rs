@@ -1,4 +1,4 @@
-//! Requests of one client that are being worked on, so that they can be stopped.
+//! The running requests of one client, so that it can cancel them.
 
 use std::collections::hash_map;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,37 +9,37 @@ use tokio_util::sync::CancellationToken;
 use crate::mcp::protocol::message::Id;
 use crate::mcp::protocol::rpc_error::RpcError;
 
-/// Requests by id.
+/// Running requests by id.
 #[derive(Debug, Default)]
 pub(crate) struct RunningRequests(Mutex<HashMap<Id, CancellationToken>>);
 
-/// A request that is being worked on, until this is dropped.
+/// Keeps a request registered until it is dropped.
 pub(crate) struct RunningRequest {
     running: Arc<RunningRequests>,
     id: Id,
 }
 
 impl RunningRequests {
-    /// Remembers that a request is worked on, before anything is done for it: what cancels it may come right behind.
+    /// Registers a request before any work: its cancellation may follow immediately.
     ///
     /// # Errors
-    /// When another one with this id is: nobody could say which of them an answer belongs to.
-    pub(crate) fn begin(
+    /// If a request with this id is running.
+    pub(crate) fn register(
         self: &Arc<Self>,
         id: &Id,
         stop: &CancellationToken,
     ) -> Result<RunningRequest, RpcError> {
         match self.lock().entry(id.clone()) {
-            hash_map::Entry::Vacant(place) => place.insert(stop.clone()),
+            hash_map::Entry::Vacant(vacant) => vacant.insert(stop.clone()),
             hash_map::Entry::Occupied(_) => {
-                let text = "a request with this `id` is being worked on; take another one for each";
+                let text = "a request with this `id` is running; use another `id`";
                 return Err(RpcError::new(RpcError::INVALID_REQUEST, text));
             }
         };
         Ok(RunningRequest { running: Arc::clone(self), id: id.clone() })
     }
 
-    /// Stops one.
+    /// Stops a request.
     pub(crate) fn stop(&self, id: &Id) {
         if let Some(stop) = self.lock().get(id) {
             stop.cancel();
@@ -62,16 +62,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_stands_for_one_request_at_a_time() {
+    fn an_id_belongs_to_one_running_request() {
         let running = Arc::new(RunningRequests::default());
         let (id, first, second) =
             (Id::Text("a".to_owned()), CancellationToken::new(), CancellationToken::new());
-        let working = running.begin(&id, &first).unwrap();
-        assert!(running.begin(&id, &second).is_err());
+        let registered = running.register(&id, &first).unwrap();
+        assert!(running.register(&id, &second).is_err());
         running.stop(&id);
         assert!(first.is_cancelled() && !second.is_cancelled());
-        drop(working);
-        let _working = running.begin(&id, &second).unwrap();
+        drop(registered);
+        let _registered = running.register(&id, &second).unwrap();
         running.stop(&id);
         assert!(second.is_cancelled());
     }

@@ -1,4 +1,4 @@
-//! Clients of the earlier era: they introduce themselves once, and are remembered.
+//! Sessions of clients before 2026-07-28.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,69 +13,70 @@ use toolroom::clock::{Clock, SystemClock};
 
 use crate::mcp::calls::progress::LogLevel;
 use crate::mcp::client_capabilities::ClientCapabilities;
-use crate::mcp::client_channel::ClientChannel;
+use crate::mcp::context::ClientChannel;
 use crate::mcp::context::McpClient;
 use crate::mcp::protocol::message::{Id, notification_text, request_text};
-use crate::mcp::protocol::version::{Era, Version};
+use crate::mcp::protocol::{Era, Version};
 use crate::mcp::sessions::running_requests::RunningRequests;
 
-/// How many are remembered; then those who were silent longest are forgotten, and introduce themselves anew.
-const MOST: usize = 4_096;
+/// The most sessions. Idle ones are evicted; their clients initialize again.
+const MAX_SESSIONS: usize = 4_096;
 
-/// How many of one owner are: nobody takes the place of others.
-const MOST_OF_ONE: usize = 512;
+/// The most sessions of one owner.
+const MAX_PER_OWNER: usize = 512;
 
-/// Whoever has been silent for so long is forgotten.
-const IDLE: Duration = Duration::from_hours(24);
+/// A session without requests expires after this time.
+const IDLE_TIMEOUT: Duration = Duration::from_hours(24);
 
-/// Questions to one client that are open.
-const MOST_OPEN: usize = 4_096;
+/// Pending requests to one client.
+const MAX_PENDING: usize = 4_096;
 
-/// A client that introduced itself.
+/// The session of a client.
 #[derive(Debug)]
 pub(crate) struct McpSession {
-    /// What it is known by.
+    /// The session id.
     pub(crate) id: String,
-    /// Names where its calls come from. Unlike the id it may be shown to others.
+    /// Source of its calls. Unlike the id it is not secret.
     pub(crate) source: Arc<str>,
-    /// Whose it is.
+    /// The caller it belongs to.
     owner: Arc<str>,
     version: Version,
-    abilities: ClientCapabilities,
+    capabilities: ClientCapabilities,
     level: Mutex<Option<LogLevel>>,
-    /// Questions to the client that are open.
-    asked: Mutex<HashMap<String, oneshot::Sender<Result<Value, Value>>>>,
-    /// Its requests that are being worked on.
+    /// Requests to the client that wait for a response.
+    pending: Mutex<HashMap<String, oneshot::Sender<Result<Value, Value>>>>,
+    /// Its running requests.
     pub(crate) running: Arc<RunningRequests>,
-    next: AtomicU64,
-    seen: Mutex<Instant>,
-    /// Ends whoever listens, when somebody else does.
-    listening: Mutex<CancellationToken>,
-    /// How many listen: whoever does is there.
-    listeners: AtomicUsize,
-    /// Ends with it.
-    pub(crate) over: CancellationToken,
+    next_id: AtomicU64,
+    last_used: Mutex<Instant>,
+    /// Cancelled when a newer stream takes over.
+    stream: Mutex<CancellationToken>,
+    /// Open streams: a session with one is in use.
+    streams: AtomicUsize,
+    /// Cancelled when the session ends.
+    pub(crate) ended: CancellationToken,
 }
 
 impl McpSession {
-    /// A client that introduces itself with these `params`.
+    /// A session with the parameters of `initialize`.
     pub(crate) fn new(id: String, owner: Arc<str>, params: &Map<String, Value>) -> Self {
         let version = params.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
-        let abilities = params.get("capabilities").and_then(Value::as_object).map(ClientCapabilities::read);
+        let capabilities =
+            params.get("capabilities").and_then(Value::as_object).map(ClientCapabilities::parse);
         Self {
             id,
             source: source_id(),
             owner,
             version: Version::agreed(version),
-            abilities: abilities.unwrap_or_default(),
+            capabilities: capabilities.unwrap_or_default(),
             level: Mutex::default(),
-            asked: Mutex::default(),
+            pending: Mutex::default(),
             running: Arc::default(),
-            next: AtomicU64::new(1),
-            seen: Mutex::new(Instant::now()),
-            listening: Mutex::default(),
-            listeners: AtomicUsize::new(0),
-            over: CancellationToken::new(),
+            next_id: AtomicU64::new(1),
+            last_used: Mutex::new(Instant::now()),
+            stream: Mutex::default(),
+            streams: AtomicUsize::new(0),
+            ended: CancellationToken::new(),
         }
     }
 
@@ -83,125 +84,124 @@ impl McpSession {
         self.version
     }
 
-    /// What is known of the client.
+    /// The client of this session.
     pub(crate) fn client(self: &Arc<Self>) -> McpClient {
         McpClient {
             era: Era::Legacy(self.version),
-            abilities: self.abilities,
+            capabilities: self.capabilities,
             level: *lock(&self.level),
             session: Some(Arc::clone(self)),
         }
     }
 
-    /// From now on it wants to be told of this and what matters more.
+    /// Sets the lowest level of log messages to send.
     pub(crate) fn set_level(&self, level: LogLevel) {
         *lock(&self.level) = Some(level);
     }
 
-    /// Somebody listens for the client, and nobody else does any more.
-    pub(crate) fn listens(self: &Arc<Self>) -> SessionListener {
-        let (only, mut listening) = (CancellationToken::new(), lock(&self.listening));
-        listening.cancel();
-        *listening = only.clone();
-        self.listeners.fetch_add(1, Ordering::Relaxed);
-        SessionListener { session: Arc::clone(self), only }
+    /// Opens the notification stream. An earlier one ends.
+    pub(crate) fn open_stream(self: &Arc<Self>) -> SessionStream {
+        let (replaced, mut stream) = (CancellationToken::new(), lock(&self.stream));
+        stream.cancel();
+        *stream = replaced.clone();
+        self.streams.fetch_add(1, Ordering::Relaxed);
+        SessionStream { session: Arc::clone(self), replaced }
     }
 
-    /// Since when nothing was heard of it. Of one that listens something always is.
-    fn silent_since(&self, now: Instant) -> Instant {
-        match self.listeners.load(Ordering::Relaxed) {
-            0 => *lock(&self.seen),
+    /// When the session was last used: now, while a stream is open.
+    fn last_used(&self, now: Instant) -> Instant {
+        match self.streams.load(Ordering::Relaxed) {
+            0 => *lock(&self.last_used),
             _ => now,
         }
     }
 
     fn is_idle(&self, now: Instant) -> bool {
-        now.saturating_duration_since(self.silent_since(now)) >= IDLE
+        now.saturating_duration_since(self.last_used(now)) >= IDLE_TIMEOUT
     }
 
-    /// Asks the client something, and waits for the answer. Nothing, if it cannot be asked, or is no longer there: whoever has
-    /// left the stream that the question came on does not hold a place here.
-    pub(in crate::mcp) async fn ask(
+    /// Sends a request to the client and waits for the response. `None` if that is not possible, or the stream of `channel` or
+    /// the session ends.
+    pub(in crate::mcp) async fn request(
         &self,
         channel: &ClientChannel,
         method: &str,
         params: &Value,
     ) -> Option<Result<Value, Value>> {
-        let id = format!("toolroom-{}", self.next.fetch_add(1, Ordering::Relaxed));
-        let (answer, answered) = oneshot::channel();
+        let id = format!("toolroom-{}", self.next_id.fetch_add(1, Ordering::Relaxed));
+        let (sender, response) = oneshot::channel();
         {
-            let mut asked = lock(&self.asked);
-            if asked.len() >= MOST_OPEN {
+            let mut pending = lock(&self.pending);
+            if pending.len() >= MAX_PENDING {
                 return None;
             }
-            asked.insert(id.clone(), answer);
+            pending.insert(id.clone(), sender);
         }
-        let _open = OpenQuestion { session: self, channel, id: &id };
-        if !channel.tell(request_text(&id, method, params)).await {
+        let _pending = PendingClientRequest { session: self, channel, id: &id };
+        if !channel.send(request_text(&id, method, params)).await {
             return None;
         }
         tokio::select! {
-            answered = answered => answered.ok(),
-            () = self.over.cancelled() => None,
-            () = channel.unheard() => None,
+            response = response => response.ok(),
+            () = self.ended.cancelled() => None,
+            () = channel.closed() => None,
         }
     }
 
-    /// Takes what the client answers. What nobody asked is dropped.
-    pub(crate) fn answer(&self, id: &Id, outcome: Result<Value, Value>) {
+    /// Handles a response of the client. One to an unknown request is ignored.
+    pub(crate) fn handle_response(&self, id: &Id, outcome: Result<Value, Value>) {
         let Id::Text(id) = id else { return };
-        if let Some(answer) = lock(&self.asked).remove(id) {
-            drop(answer.send(outcome));
+        if let Some(sender) = lock(&self.pending).remove(id) {
+            drop(sender.send(outcome));
         }
     }
 }
 
-/// Somebody who listens for a client, until this is dropped.
-pub(crate) struct SessionListener {
+/// An open notification stream. Counts as use of the session until it is dropped.
+pub(crate) struct SessionStream {
     session: Arc<McpSession>,
-    only: CancellationToken,
+    replaced: CancellationToken,
 }
 
-impl SessionListener {
-    /// Waits until somebody else listens, or the client has left.
-    pub(crate) async fn over(&self) {
+impl SessionStream {
+    /// Waits until a newer stream takes over or the session ends.
+    pub(crate) async fn ended(&self) {
         tokio::select! {
-            () = self.only.cancelled() => {}
-            () = self.session.over.cancelled() => {}
+            () = self.replaced.cancelled() => {}
+            () = self.session.ended.cancelled() => {}
         }
     }
 }
 
-impl Drop for SessionListener {
+impl Drop for SessionStream {
     fn drop(&mut self) {
-        *lock(&self.session.seen) = Instant::now();
-        self.session.listeners.fetch_sub(1, Ordering::Relaxed);
+        *lock(&self.session.last_used) = Instant::now();
+        self.session.streams.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// A question that is open until this is dropped.
-struct OpenQuestion<'a> {
+/// A pending request to the client. Dropping it before the response cancels it.
+struct PendingClientRequest<'a> {
     session: &'a McpSession,
     channel: &'a ClientChannel,
     id: &'a str,
 }
 
-impl Drop for OpenQuestion<'_> {
+impl Drop for PendingClientRequest<'_> {
     fn drop(&mut self) {
-        // Whoever still shows it need not any more.
-        if lock(&self.session.asked).remove(self.id).is_some() {
-            let params = json!({"requestId": self.id, "reason": "it is not open any more"});
-            self.channel.mention(notification_text("notifications/cancelled", &params));
+        if lock(&self.session.pending).remove(self.id).is_some() {
+            let params = json!({"requestId": self.id, "reason": "the request is no longer needed"});
+            self.channel.try_send(notification_text("notifications/cancelled", &params));
         }
     }
 }
 
-/// All clients that are remembered.
+/// All sessions by id.
 #[derive(Debug, Default)]
 pub(crate) struct McpSessions(Mutex<HashMap<String, Arc<McpSession>>>);
 
 impl McpSessions {
-    /// Remembers a client.
+    /// Opens a session, and evicts idle ones if there are too many.
     pub(crate) fn open(
         &self,
         clock: &dyn Clock,
@@ -213,54 +213,54 @@ impl McpSessions {
         let mut sessions = lock(&self.0);
         let now = Instant::now();
         let own = sessions.values().filter(|known| known.owner == *owner).count();
-        if own >= MOST_OF_ONE {
-            forget(&mut sessions, now, |known| known.owner == *owner);
-        } else if sessions.len() >= MOST {
-            // Those who have many give way to those who have few.
+        if own >= MAX_PER_OWNER {
+            evict(&mut sessions, now, |known| known.owner == *owner);
+        } else if sessions.len() >= MAX_SESSIONS {
+            // Takes them from the owner with the most sessions.
             match largest(&sessions) {
-                Some(largest) => forget(&mut sessions, now, |known| known.owner == largest),
-                None => forget(&mut sessions, now, |_| true),
+                Some(largest) => evict(&mut sessions, now, |known| known.owner == largest),
+                None => evict(&mut sessions, now, |_| true),
             }
         }
         sessions.insert(session.id.clone(), Arc::clone(&session));
         session
     }
 
-    /// The client of that id, for whoever it belongs to.
+    /// The session with this id, if it belongs to `owner` and has not expired.
     pub(crate) fn find(&self, owner: &str, id: &str) -> Option<Arc<McpSession>> {
         let (mut sessions, now) = (lock(&self.0), Instant::now());
         let session = Arc::clone(sessions.get(id)?);
         if session.is_idle(now) {
             sessions.remove(id);
-            session.over.cancel();
+            session.ended.cancel();
             return None;
         }
         if *session.owner != *owner {
             return None;
         }
-        *lock(&session.seen) = now;
+        *lock(&session.last_used) = now;
         Some(session)
     }
 
-    /// Forgets a client. Says whether it was known.
+    /// Ends a session. Returns whether it existed.
     pub(crate) fn close(&self, owner: &str, id: &str) -> bool {
         let mut sessions = lock(&self.0);
         if sessions.get(id).is_none_or(|session| *session.owner != *owner) {
             return false;
         }
         if let Some(session) = sessions.remove(id) {
-            session.over.cancel();
+            session.ended.cancel();
         }
         true
     }
 }
 
-/// A fresh name for where the calls of a session, or of this process, come from.
+/// A fresh source for the calls of a session or process.
 pub(in crate::mcp) fn source_id() -> Arc<str> {
     format!("mcp_{}", SystemClock.random_id().simple()).into()
 }
 
-/// Who has the most, if somebody has more than one.
+/// The owner with the most sessions, if that is more than one.
 fn largest(sessions: &HashMap<String, Arc<McpSession>>) -> Option<Arc<str>> {
     let mut counts: HashMap<&Arc<str>, usize> = HashMap::default();
     for session in sessions.values() {
@@ -270,20 +270,20 @@ fn largest(sessions: &HashMap<String, Arc<McpSession>>) -> Option<Arc<str>> {
     (count > 1).then(|| Arc::clone(owner))
 }
 
-/// Forgets some of these, those who have been silent for longest.
-fn forget(
+/// Evicts a sixteenth of the matching sessions, least recently used first.
+fn evict(
     sessions: &mut HashMap<String, Arc<McpSession>>,
     now: Instant,
     is_meant: impl Fn(&McpSession) -> bool,
 ) {
     let meant = sessions.iter().filter(|(_, session)| is_meant(session));
-    let mut seen: Vec<(Instant, String)> =
-        meant.map(|(id, session)| (session.silent_since(now), id.clone())).collect();
-    seen.sort();
-    let some = seen.len().div_ceil(16);
-    for (_, id) in seen.into_iter().take(some) {
+    let mut used: Vec<(Instant, String)> =
+        meant.map(|(id, session)| (session.last_used(now), id.clone())).collect();
+    used.sort();
+    let some = used.len().div_ceil(16);
+    for (_, id) in used.into_iter().take(some) {
         if let Some(session) = sessions.remove(&id) {
-            session.over.cancel();
+            session.ended.cancel();
         }
     }
 }
@@ -297,7 +297,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_client_is_known_to_its_owner_alone_and_to_nobody_once_it_left() {
+    fn a_session_is_visible_to_its_owner_until_it_is_closed() {
         let sessions = McpSessions::default();
         let id = sessions.open(&SystemClock, &"key:1".into(), &Map::new()).id.clone();
         assert!(sessions.find("key:2", &id).is_none() && !sessions.close("key:2", &id));
@@ -306,71 +306,71 @@ mod tests {
     }
 
     #[test]
-    fn when_too_many_come_the_most_silent_of_the_same_owner_are_forgotten() {
+    fn idle_sessions_of_the_same_owner_are_evicted_first() {
         let sessions = McpSessions::default();
         let other = sessions.open(&SystemClock, &"b".into(), &Map::new());
         let first = sessions.open(&SystemClock, &"a".into(), &Map::new());
-        for _ in 0..MOST_OF_ONE {
+        for _ in 0..MAX_PER_OWNER {
             sessions.open(&SystemClock, &"a".into(), &Map::new());
         }
-        assert!(first.over.is_cancelled() && !other.over.is_cancelled());
-        for owner in 0..MOST + 16 {
+        assert!(first.ended.is_cancelled() && !other.ended.is_cancelled());
+        for owner in 0..MAX_SESSIONS + 16 {
             sessions.open(&SystemClock, &format!("{owner}").into(), &Map::new());
         }
-        assert!(other.over.is_cancelled());
-        assert!(lock(&sessions.0).len() <= MOST);
+        assert!(other.ended.is_cancelled());
+        assert!(lock(&sessions.0).len() <= MAX_SESSIONS);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_is_silent_for_a_day_is_forgotten_and_whoever_listens_is_not() {
+    async fn an_idle_session_expires_unless_a_stream_is_open() {
         let sessions = McpSessions::default();
         let silent = sessions.open(&SystemClock, &"a".into(), &Map::new());
-        let listens = sessions.open(&SystemClock, &"a".into(), &Map::new());
-        let listening = listens.listens();
-        tokio::time::advance(IDLE).await;
-        assert!(sessions.find("a", &silent.id).is_none() && silent.over.is_cancelled());
-        assert!(sessions.find("a", &listens.id).is_some());
-        drop(listening);
-        tokio::time::advance(IDLE).await;
-        assert!(sessions.find("a", &listens.id).is_none() && listens.over.is_cancelled());
+        let streaming = sessions.open(&SystemClock, &"a".into(), &Map::new());
+        let stream = streaming.open_stream();
+        tokio::time::advance(IDLE_TIMEOUT).await;
+        assert!(sessions.find("a", &silent.id).is_none() && silent.ended.is_cancelled());
+        assert!(sessions.find("a", &streaming.id).is_some());
+        drop(stream);
+        tokio::time::advance(IDLE_TIMEOUT).await;
+        assert!(sessions.find("a", &streaming.id).is_none() && streaming.ended.is_cancelled());
     }
 
     #[test]
-    fn what_a_client_says_of_itself_takes_no_room_whatever_it_says() {
+    fn a_session_takes_little_memory() {
         assert!(size_of::<ClientCapabilities>() == 1 && size_of::<McpSession>() < 1_024);
     }
 
     #[tokio::test]
-    async fn an_answer_reaches_who_asked_and_a_stranger_reaches_nobody() {
+    async fn only_the_response_with_its_id_completes_a_request() {
         let session = McpSession::new("s".to_owned(), "a".into(), &Map::new());
-        let (channel, mut heard) = ClientChannel::open();
+        let (channel, mut receiver) = ClientChannel::open();
         let params = json!({});
-        let (answer, ()) = tokio::join!(session.ask(&channel, "roots/list", &params), async {
-            let asked: Value = serde_json::from_str(&heard.recv().await.unwrap()).unwrap();
-            session.answer(&Id::Text("nobody".to_owned()), Ok(json!(1)));
-            session.answer(&serde_json::from_value(asked["id"].clone()).unwrap(), Ok(json!(2)));
+        let (response, ()) = tokio::join!(session.request(&channel, "roots/list", &params), async {
+            let request: Value = serde_json::from_str(&receiver.recv().await.unwrap()).unwrap();
+            session.handle_response(&Id::Text("unknown".to_owned()), Ok(json!(1)));
+            session.handle_response(&serde_json::from_value(request["id"].clone()).unwrap(), Ok(json!(2)));
         });
-        assert_eq!(answer, Some(Ok(json!(2))));
-        assert!(lock(&session.asked).is_empty());
-        assert_eq!(session.ask(&ClientChannel::silent(), "roots/list", &params).await, None);
+        assert_eq!(response, Some(Ok(json!(2))));
+        assert!(lock(&session.pending).is_empty());
+        assert_eq!(session.request(&ClientChannel::silent(), "roots/list", &params).await, None);
     }
 
     #[tokio::test]
-    async fn whoever_leaves_is_not_waited_for_and_whoever_waits_hears_that_it_is_over() {
+    async fn a_closed_channel_ends_a_request_and_a_dropped_request_is_cancelled() {
         let session = McpSession::new("s".to_owned(), "a".into(), &Map::new());
-        let (channel, mut heard) = ClientChannel::open();
+        let (channel, mut receiver) = ClientChannel::open();
         let params = json!({});
-        let (answer, ()) = tokio::join!(session.ask(&channel, "roots/list", &params), async {
-            heard.recv().await.unwrap();
-            drop(heard);
+        let (response, ()) = tokio::join!(session.request(&channel, "roots/list", &params), async {
+            receiver.recv().await.unwrap();
+            drop(receiver);
         });
-        assert!(answer.is_none() && lock(&session.asked).is_empty());
-        let (channel, mut heard) = ClientChannel::open();
+        assert!(response.is_none() && lock(&session.pending).is_empty());
+        let (channel, mut receiver) = ClientChannel::open();
         tokio::select! {
-            _ = session.ask(&channel, "roots/list", &params) => panic!("nobody has answered"),
-            asked = heard.recv() => assert!(asked.is_some()),
+            _ = session.request(&channel, "roots/list", &params) => panic!("there was no response"),
+            request = receiver.recv() => assert!(request.is_some()),
         }
-        let told: Value = serde_json::from_str(&heard.recv().await.unwrap()).unwrap();
+        let told: Value = serde_json::from_str(&receiver.recv().await.unwrap()).unwrap();
         assert_eq!(
             (&told["method"], &told["params"]["requestId"]),
             (&json!("notifications/cancelled"), &json!("toolroom-2"))

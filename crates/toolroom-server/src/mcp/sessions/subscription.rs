@@ -1,4 +1,4 @@
-//! Whether what a client was told of is still so.
+//! Subscriptions to changes of the lists of tools and prompts.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::mcp::protocol::rpc_error::RpcError;
 use crate::mcp::server::McpServer;
 use crate::mcp::sessions::change_poller::{ChangeCounts, ChangePollers};
 
-/// So many of one caller look out at once.
-const MOST_OF_ONE: usize = 256;
+/// Subscriptions of one caller.
+const MAX_PER_CALLER: usize = 256;
 
-/// The key under which a notification says which stream it belongs to.
+/// Key of the subscription id in notifications.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// What can change.
+/// A list that can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListKind {
     Tools,
@@ -35,7 +35,7 @@ impl ListKind {
     }
 }
 
-/// What somebody wants to hear of.
+/// Which lists a client subscribes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ListKinds {
     pub(crate) tools: bool,
@@ -45,67 +45,67 @@ pub(crate) struct ListKinds {
 impl ListKinds {
     pub(crate) const ALL: Self = Self { tools: true, prompts: true };
 
-    fn read(filter: &Map<String, Value>) -> Self {
+    fn parse(filter: &Map<String, Value>) -> Self {
         let wants = |name: &str| filter.get(name).and_then(Value::as_bool) == Some(true);
         Self { tools: wants("toolsListChanged"), prompts: wants("promptsListChanged") }
     }
 
-    /// What of it is promised.
-    fn told(self) -> Value {
-        let mut told = Map::new();
+    /// The acknowledged filter.
+    fn filter(self) -> Value {
+        let mut filter = Map::new();
         for (name, wanted) in [("toolsListChanged", self.tools), ("promptsListChanged", self.prompts)] {
             if wanted {
-                told.insert(name.to_owned(), Value::Bool(true));
+                filter.insert(name.to_owned(), Value::Bool(true));
             }
         }
-        Value::Object(told)
+        Value::Object(filter)
     }
 }
 
-/// Those who look out, and what they look at.
+/// All subscriptions.
 pub(in crate::mcp) struct Subscriptions {
     limit: CallerLimit,
-    pub(in crate::mcp) watchers: ChangePollers,
+    pub(in crate::mcp) pollers: ChangePollers,
 }
 
 impl Default for Subscriptions {
     fn default() -> Self {
-        Self { limit: CallerLimit::new(MOST_OF_ONE), watchers: ChangePollers::default() }
+        Self { limit: CallerLimit::new(MAX_PER_CALLER), pollers: ChangePollers::default() }
     }
 }
 
-/// Looks out for somebody.
+/// A subscription.
 pub(crate) struct ChangeSubscription {
     kinds: ListKinds,
-    news: watch::Receiver<ChangeCounts>,
-    /// What they know.
+    counts: watch::Receiver<ChangeCounts>,
+    /// The changes that were reported.
     seen: ChangeCounts,
     _permit: CallerPermit,
 }
 
 impl ChangeSubscription {
-    /// From how it is now.
+    /// Subscribes to changes from now on.
     ///
     /// # Errors
-    /// When too many look out for this caller.
-    pub(crate) async fn begin(
-        desk: &Arc<McpServer>,
+    /// If the caller has too many subscriptions.
+    pub(crate) async fn open(
+        server: &Arc<McpServer>,
         caller: &McpCaller,
         kinds: ListKinds,
     ) -> Result<Self, RpcError> {
-        let permit = desk.lookouts.limit.try_acquire(&caller.name).ok_or_else(RpcError::busy)?;
-        let mut news = desk.watch(&caller.scope);
-        // What nobody has looked at yet cannot be told to have changed.
-        let seen = news.wait_for(|news| news.is_known).await.map(|news| *news).unwrap_or_default();
-        // Whoever may not read sees none of the prompts that can change.
+        let permit = server.subscriptions.limit.try_acquire(&caller.name).ok_or_else(RpcError::busy)?;
+        let mut counts = server.change_counts(&caller.scope);
+        // Changes are relative to the first poll.
+        let seen = counts.wait_for(|counts| counts.is_known).await.map(|counts| *counts).unwrap_or_default();
+        // Without the permission to read, the client does not see the prompts that can change.
         let kinds = ListKinds { prompts: kinds.prompts && caller.may_read, ..kinds };
-        Ok(Self { kinds, news, seen, _permit: permit })
+        Ok(Self { kinds, counts, seen, _permit: permit })
     }
 
-    /// Waits until something is no longer as it was.
+    /// Waits for the next change.
     pub(crate) async fn next(&mut self) -> ListKind {
         loop {
-            let now = *self.news.borrow_and_update();
+            let now = *self.counts.borrow_and_update();
             if self.kinds.tools && now.tools != self.seen.tools {
                 self.seen.tools = now.tools;
                 return ListKind::Tools;
@@ -114,8 +114,8 @@ impl ChangeSubscription {
                 self.seen.prompts = now.prompts;
                 return ListKind::Prompts;
             }
-            if self.news.changed().await.is_err() {
-                // Nobody looks any more: nothing is heard.
+            if self.counts.changed().await.is_err() {
+                // The poller has ended.
                 std::future::pending::<()>().await;
             }
         }
@@ -123,7 +123,7 @@ impl ChangeSubscription {
 }
 
 impl McpServer {
-    /// Tells a client of the later era what changes, until it leaves or `over` resolves.
+    /// `subscriptions/listen`: notifies a modern client of changes until it leaves or `over` resolves.
     pub(in crate::mcp) async fn listen(
         self: &Arc<Self>,
         context: &RequestContext,
@@ -132,15 +132,15 @@ impl McpServer {
         over: impl Future<Output = ()>,
     ) -> Result<String, RpcError> {
         let filter = params.get("notifications").and_then(Value::as_object);
-        let filter = filter.ok_or_else(|| RpcError::invalid("`notifications` says what is wanted"))?;
-        let kinds = ListKinds::read(filter);
+        let filter = filter.ok_or_else(|| RpcError::invalid("missing `notifications`"))?;
+        let kinds = ListKinds::parse(filter);
         let meta = json!({SUBSCRIPTION: id});
-        let told = json!({"notifications": kinds.told(), "_meta": meta});
-        let mut watch = ChangeSubscription::begin(self, &context.caller, kinds).await?;
+        let acknowledged = json!({"notifications": kinds.filter(), "_meta": meta});
+        let mut subscription = ChangeSubscription::open(self, &context.caller, kinds).await?;
         let follow = async {
-            let mut text = notification_text("notifications/subscriptions/acknowledged", &told);
-            while context.channel.tell(text).await {
-                text = notification_text(watch.next().await.method(), &json!({"_meta": meta}));
+            let mut text = notification_text("notifications/subscriptions/acknowledged", &acknowledged);
+            while context.channel.send(text).await {
+                text = notification_text(subscription.next().await.method(), &json!({"_meta": meta}));
             }
         };
         tokio::select! {

@@ -1,38 +1,38 @@
-//! What comes in, cut into lines.
+//! Splits standard input into lines.
 
 /// The longest line.
 pub(in crate::mcp) const LINE_BYTES: usize = 4 * 1024 * 1024;
 
-/// Bytes that have come and were not looked at.
+/// Bytes that were received and not processed.
 #[derive(Debug, Default)]
 pub(in crate::mcp) struct LineBuffer {
     bytes: Vec<u8>,
     /// Where the next line begins.
     begins: usize,
-    /// Up to where there is no end of a line.
+    /// Up to here there is no line break.
     looked: usize,
-    /// Whether the rest of a line that was too long is still to come.
+    /// Whether the rest of a line that is too long is still to come.
     skips: bool,
 }
 
-/// What was found.
+/// A line of input.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::mcp) enum InputLine<'a> {
     Line(&'a [u8]),
-    /// A line that is too long. It is told once, and the rest of it is passed over.
+    /// A line that is too long. Reported once; the rest of it is skipped.
     TooLong,
 }
 
 impl LineBuffer {
-    /// Where to put what comes.
-    pub(in crate::mcp) fn room(&mut self) -> &mut Vec<u8> {
+    /// The buffer to append received bytes to.
+    pub(in crate::mcp) fn buffer(&mut self) -> &mut Vec<u8> {
         self.bytes.drain(..self.begins);
         self.looked -= self.begins;
         self.begins = 0;
         &mut self.bytes
     }
 
-    /// The next line. Nothing, if more has to come first.
+    /// The next line. `None` if more bytes are needed.
     pub(in crate::mcp) fn next(&mut self) -> Option<InputLine<'_>> {
         loop {
             let unseen = self.bytes.get(self.looked..).unwrap_or_default();
@@ -51,7 +51,7 @@ impl LineBuffer {
         }
     }
 
-    /// What came behind the last end of a line, once nothing more does.
+    /// The incomplete line at the end of the input.
     pub(in crate::mcp) fn rest(&mut self) -> &[u8] {
         match self.skips {
             true => &[],
@@ -59,7 +59,7 @@ impl LineBuffer {
         }
     }
 
-    /// Lets go of a line that has not ended and is too long already.
+    /// Drops a line that is too long before its end has come.
     fn too_long(&mut self) -> Option<InputLine<'_>> {
         if self.bytes.len() - self.begins <= LINE_BYTES {
             return None;
@@ -74,11 +74,11 @@ impl LineBuffer {
 mod tests {
     use super::*;
 
-    /// What is found when pieces come one after the other; long lines as their length.
+    /// The lines in these pieces; `None` for a line that is too long.
     fn found(pieces: &[&[u8]]) -> Vec<Option<Vec<u8>>> {
         let (mut lines, mut found) = (LineBuffer::default(), Vec::new());
         for piece in pieces {
-            lines.room().extend_from_slice(piece);
+            lines.buffer().extend_from_slice(piece);
             while let Some(cut) = lines.next() {
                 found.push(match cut {
                     InputLine::Line(line) => Some(line.to_vec()),
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_told_once_however_it_comes() {
+    fn a_line_that_is_too_long_is_reported_once() {
         let long = vec![b'x'; LINE_BYTES + 1];
         let all = [&long[..], b"\nb\nc"].concat();
         let expected = [None, Some(b"b".to_vec()), Some(b"c".to_vec())];
@@ -105,7 +105,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn lines_are_the_same_in_whatever_pieces_they_come(
+        fn the_way_input_is_cut_makes_no_difference_to_its_lines(
             pieces in proptest::collection::vec(proptest::collection::vec(0_u8..20, 0..20), 0..10),
         ) {
             let pieces: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();

@@ -1,6 +1,6 @@
-//! MCP over standard input and output, for the client that started us.
+//! MCP over standard input and output, for the client that started the process.
 //!
-//! One thread does it all: every message that has come is read at once, and answers that are ready are written together.
+//! A single thread reads all available messages at once and writes all pending ones together.
 
 pub(super) mod line_buffer;
 
@@ -14,129 +14,128 @@ use tokio_util::sync::CancellationToken;
 use toolroom_host::standard_streams::{StandardInput, StandardOutput};
 
 use crate::calls::CallService;
-use crate::mcp::client_channel::ClientChannel;
+use crate::mcp::context::ClientChannel;
 use crate::mcp::context::{McpCaller, McpClient, RequestContext, RequestPermit};
+use crate::mcp::protocol::MODERN;
+use crate::mcp::protocol::message::OutgoingMessage;
 use crate::mcp::protocol::message::{
     Id, InvalidMessage, Message, Request, error_text, notification_text, result_text,
 };
-use crate::mcp::protocol::outgoing::OutgoingMessage;
 use crate::mcp::protocol::rpc_error::RpcError;
-use crate::mcp::protocol::version::MODERN;
 use crate::mcp::server::McpServer;
 use crate::mcp::sessions::running_requests::{RunningRequest, RunningRequests};
 use crate::mcp::sessions::session::McpSession;
 use crate::mcp::sessions::subscription::{ChangeSubscription, ListKinds};
 use crate::mcp::stdio::line_buffer::{InputLine, LINE_BYTES, LineBuffer};
 
-/// Requests that are worked on at once.
-const AT_ONCE: usize = 1_024;
+/// The most concurrent requests.
+const MAX_REQUESTS: usize = 1_024;
 
-/// Messages that wait to be written.
-const AHEAD: usize = 1_024;
+/// Queued messages to the client.
+const QUEUE: usize = 1_024;
 
-/// What is kept of the place where messages are put together.
-const KEPT_BYTES: usize = 1 << 20;
+/// Capacity of the write buffer that is kept.
+const BUFFER_BYTES: usize = 1 << 20;
 
-/// How long calls go on when nobody says anything more.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long calls may continue after the end of the input.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long they do when we are asked to end.
-const SHORT_PATIENCE: Duration = Duration::from_secs(5);
+/// How long calls may continue after a signal.
+const SIGNAL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long the last answers may take to be written.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How long the last responses may take to be written.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Serves until the client says nothing more, or `ending` is cancelled.
+/// Serves until the input ends or `ending` is cancelled.
 ///
 /// # Errors
-/// When the streams cannot be used.
+/// If the streams cannot be used.
 pub(crate) async fn serve(
-    desk: McpServer,
+    server: McpServer,
     caller: McpCaller,
     ending: CancellationToken,
 ) -> std::io::Result<()> {
     let (mut input, output) = (StandardInput::open()?, StandardOutput::open()?);
-    let (said, heard) = mpsc::channel(AHEAD);
-    let writing = tokio::spawn(write(output, heard));
-    let calls = CallService::new(desk.app.room.clone(), None);
-    let line = StdioConnection {
+    let (sender, receiver) = mpsc::channel(QUEUE);
+    let writing = tokio::spawn(write(output, receiver));
+    let calls = CallService::new(server.app.room.clone(), None);
+    let connection = StdioConnection {
         calls: Arc::new(calls),
-        desk: Arc::new(desk),
+        server: Arc::new(server),
         caller: Arc::new(caller),
         running: Arc::default(),
         ending: ending.child_token(),
-        said,
+        sender,
     };
-    let read = line.read(&mut input).await;
-    let patience = if ending.is_cancelled() { SHORT_PATIENCE } else { PATIENCE };
-    let StdioConnection { calls, ending, said, .. } = line;
+    let read = connection.read(&mut input).await;
+    let timeout = if ending.is_cancelled() { SIGNAL_TIMEOUT } else { DRAIN_TIMEOUT };
+    let StdioConnection { calls, ending, sender, .. } = connection;
     ending.cancel();
-    // What was asked for is told, if it does not take too long.
-    let hurry = tokio::spawn({
+    // Running calls may end and send their results, for a limited time.
+    let deadline = tokio::spawn({
         let closing = calls.closing().clone();
         async move {
-            tokio::time::sleep(patience).await;
+            tokio::time::sleep(timeout).await;
             closing.cancel();
         }
     });
     calls.shut_down().await;
-    hurry.abort();
-    drop((said, calls));
-    // What is stopped and does not end is left behind.
-    match tokio::time::timeout(LAST_WORDS, writing).await {
-        // Whoever left does not read any more.
+    deadline.abort();
+    drop((sender, calls));
+    // Calls that do not end are abandoned.
+    match tokio::time::timeout(FLUSH_TIMEOUT, writing).await {
+        // The client may have closed its end.
         Ok(Ok(Ok(())) | Err(_)) | Err(_) => read,
         Ok(Ok(Err(error))) if error.kind() == std::io::ErrorKind::BrokenPipe => read,
         Ok(Ok(Err(error))) => Err(error),
     }
 }
 
-/// Writes what is said, as much at a time as there is.
+/// Writes queued messages, all that are available at a time.
 async fn write(
     mut output: StandardOutput,
-    mut heard: mpsc::Receiver<OutgoingMessage>,
+    mut receiver: mpsc::Receiver<OutgoingMessage>,
 ) -> std::io::Result<()> {
     let (mut messages, mut bytes) = (Vec::new(), Vec::new());
-    while heard.recv_many(&mut messages, AHEAD).await > 0 {
+    while receiver.recv_many(&mut messages, QUEUE).await > 0 {
         bytes.clear();
         for message in &messages {
             bytes.extend_from_slice(message.as_bytes());
             bytes.push(b'\n');
         }
         output.write(&bytes).await?;
-        // What was large has its room until here.
+        // Releases the memory budget of large messages.
         messages.clear();
-        bytes.shrink_to(KEPT_BYTES);
+        bytes.shrink_to(BUFFER_BYTES);
     }
     Ok(())
 }
 
-/// The line to one client.
+/// The connection to the client.
 struct StdioConnection {
     calls: Arc<CallService>,
-    desk: Arc<McpServer>,
+    server: Arc<McpServer>,
     caller: Arc<McpCaller>,
     running: Arc<RunningRequests>,
-    /// Nothing more is said.
+    /// Cancelled when the connection closes.
     ending: CancellationToken,
-    said: mpsc::Sender<OutgoingMessage>,
+    sender: mpsc::Sender<OutgoingMessage>,
 }
 
 impl StdioConnection {
-    /// Reads until nothing more comes, we are asked to end, or nobody hears us: also when somebody does not read what
-    /// they are told.
+    /// Reads until the input ends, the process is asked to end, or the output breaks.
     async fn read(&self, input: &mut StandardInput) -> std::io::Result<()> {
         tokio::select! {
             read = self.lines(input) => read,
             () = self.ending.cancelled() => Ok(()),
-            () = self.said.closed() => Ok(()),
+            () = self.sender.closed() => Ok(()),
         }
     }
 
     async fn lines(&self, input: &mut StandardInput) -> std::io::Result<()> {
         let (mut session, mut lines) = (None, LineBuffer::default());
         loop {
-            let count = input.read(lines.room()).await?;
+            let count = input.read(lines.buffer()).await?;
             while let Some(cut) = lines.next() {
                 match cut {
                     InputLine::Line(line) => self.line(line, &mut session).await,
@@ -144,7 +143,7 @@ impl StdioConnection {
                 }
             }
             if count == 0 {
-                // Whoever left may have said something without ending the line.
+                // The last line may lack its line break.
                 self.line(lines.rest(), &mut session).await;
                 return Ok(());
             }
@@ -155,14 +154,14 @@ impl StdioConnection {
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        match Message::read(line) {
+        match Message::parse(line) {
             Ok(Message::Request(request)) => self.request(request, session).await,
             Ok(Message::Notification { method, params }) => {
                 self.notification(&method, &params, session.as_ref());
             }
             Ok(Message::Response { id, outcome }) => {
                 if let Some(session) = session {
-                    session.answer(&id, outcome);
+                    session.handle_response(&id, outcome);
                 }
             }
             Err(InvalidMessage { id, refusal, wants_answer: true }) => {
@@ -173,8 +172,8 @@ impl StdioConnection {
     }
 
     async fn refuse(&self, id: Option<&Id>, refusal: &RpcError) {
-        // Whether anybody reads it shows when it is written.
-        drop(self.said.send(error_text(id, refusal).into()).await);
+        // A broken output is noticed by the writer.
+        drop(self.sender.send(error_text(id, refusal).into()).await);
     }
 
     fn notification(&self, method: &str, params: &Map<String, Value>, session: Option<&Arc<McpSession>>) {
@@ -184,32 +183,31 @@ impl StdioConnection {
                     self.running.stop(&id);
                 }
             }
-            ("notifications/initialized", Some(session)) => self.watch(session),
+            ("notifications/initialized", Some(session)) => self.notify_changes(session),
             _ => {}
         }
     }
 
-    /// Tells a client of the earlier era what changes.
-    fn watch(&self, session: &Arc<McpSession>) {
-        let listening = session.listens();
-        let (desk, caller) = (Arc::clone(&self.desk), Arc::clone(&self.caller));
-        let (ending, said) = (self.ending.clone(), self.said.clone());
+    /// Notifies a client with a session of changes.
+    fn notify_changes(&self, session: &Arc<McpSession>) {
+        let stream = session.open_stream();
+        let (server, caller) = (Arc::clone(&self.server), Arc::clone(&self.caller));
+        let (ending, sender) = (self.ending.clone(), self.sender.clone());
         let tracked = self.calls.detached().track();
         tokio::spawn(async move {
             let follow = async {
-                let Ok(mut watch) = ChangeSubscription::begin(&desk, &caller, ListKinds::ALL).await else {
-                    return;
-                };
+                let opened = ChangeSubscription::open(&server, &caller, ListKinds::ALL).await;
+                let Ok(mut subscription) = opened else { return };
                 loop {
-                    let kind = watch.next().await;
-                    if said.send(notification_text(kind.method(), &json!({})).into()).await.is_err() {
+                    let kind = subscription.next().await;
+                    if sender.send(notification_text(kind.method(), &json!({})).into()).await.is_err() {
                         return;
                     }
                 }
             };
             tokio::select! {
                 () = follow => {}
-                () = listening.over() => {}
+                () = stream.ended() => {}
                 () = ending.cancelled() => {}
             }
             drop(tracked);
@@ -226,60 +224,62 @@ impl StdioConnection {
             None if request.method == "initialize" => {
                 let name = Arc::clone(&self.caller.name);
                 let new = Arc::new(McpSession::new(String::new(), name, &request.params.others));
-                let text = result_text(&request.id, &McpServer::welcome(&new));
-                // Whoever begins anew has left the session before.
+                let text = result_text(&request.id, &McpServer::initialize(&new));
+                // A new session ends the earlier one.
                 if let Some(before) = session.replace(new) {
-                    before.over.cancel();
+                    before.ended.cancel();
                 }
-                return drop(self.said.send(text.into()).await);
+                return drop(self.sender.send(text.into()).await);
             }
             None => match session {
                 Some(session) => session.client(),
                 None => {
-                    let text = "say who you are first: with `initialize`, or in `_meta` of each request";
+                    let text =
+                        "initialize first: send `initialize`, or the version in `_meta` of each request";
                     return self.refuse(Some(&request.id), &RpcError::invalid(text)).await;
                 }
             },
         };
-        if self.calls.detached().len() >= AT_ONCE {
+        if self.calls.detached().len() >= MAX_REQUESTS {
             return self.refuse(Some(&request.id), &RpcError::busy()).await;
         }
         let stop = match request.method.as_str() {
             "subscriptions/listen" => self.ending.child_token(),
             _ => self.calls.closing().child_token(),
         };
-        match self.running.begin(&request.id, &stop) {
-            Ok(working) => self.work(client, request, stop, working),
+        match self.running.register(&request.id, &stop) {
+            Ok(running) => self.work(client, request, stop, running),
             Err(refusal) => self.refuse(Some(&request.id), &refusal).await,
         }
     }
 
-    fn work(&self, client: McpClient, request: Request, stop: CancellationToken, working: RunningRequest) {
-        let (calls, desk, said) = (Arc::clone(&self.calls), Arc::clone(&self.desk), self.said.clone());
+    fn work(&self, client: McpClient, request: Request, stop: CancellationToken, running: RunningRequest) {
+        let (calls, server, sender) =
+            (Arc::clone(&self.calls), Arc::clone(&self.server), self.sender.clone());
         let (ending, closing) = (self.ending.clone(), self.calls.closing().clone());
         let context = RequestContext {
             caller: Arc::clone(&self.caller),
             client,
-            channel: ClientChannel::of(said.clone()),
-            place: RequestPermit::default(),
+            channel: ClientChannel::from_sender(sender.clone()),
+            permit: RequestPermit::default(),
         };
         let tracked = self.calls.detached().track();
         tokio::spawn(async move {
             let id = request.id.clone();
-            let answer = desk.answer(&calls, &context, request, &stop).await;
-            drop(working);
-            // Whoever cancelled does not wait for an answer.
+            let result = server.handle(&calls, &context, request, &stop).await;
+            drop(running);
+            // A cancelled request gets no response.
             if stop.is_cancelled() && !ending.is_cancelled() {
                 return;
             }
-            let text = match answer {
+            let text = match result {
                 Ok(result) => result.wrapped(|result| result_text(&id, result)),
                 Err(refusal) => error_text(Some(&id), &refusal).into(),
             };
-            // Nor is anybody waited for who does not read, once everything ends.
+            // A client that does not read must not delay the shutdown.
             tokio::select! {
                 biased;
-                _ = said.send(text) => {}
+                _ = sender.send(text) => {}
                 () = closing.cancelled() => {}
             }
             drop(tracked);
@@ -288,5 +288,5 @@ impl StdioConnection {
 }
 
 fn too_long() -> RpcError {
-    RpcError::new(RpcError::INVALID_REQUEST, format!("a message may have up to {LINE_BYTES} bytes"))
+    RpcError::new(RpcError::INVALID_REQUEST, format!("a message must not exceed {LINE_BYTES} bytes"))
 }

@@ -1,4 +1,4 @@
-//! Calls that wait for whoever made them: the client asks its user, and the answer counts once.
+//! Parked calls: the client asks its user, and the answer counts once.
 
 use serde_json::{Value, json};
 
@@ -64,7 +64,7 @@ fn a_key_that_may_call_approves_nothing_by_claiming_to_ask_its_user() {
     let key = served.key("local", "call,read,chat,manage");
     let arguments = note(&served, "mine");
     let waits = result(&asks(&served, &key, &arguments, &json!({})));
-    assert!(waits["isError"] == true && waits["requestState"].is_null(), "nobody is asked: {waits}");
+    assert!(waits["isError"] == true && waits["requestState"].is_null(), "no input request: {waits}");
     assert!(
         text(&waits).contains("the operator can answer") && text(&waits).contains("scope `answer`"),
         "{waits}"
@@ -196,14 +196,14 @@ fn an_answer_about_one_value_is_none_about_the_default() {
 }
 
 #[test]
-fn whoever_cannot_be_asked_is_told_who_can_and_makes_the_call_again() {
+fn a_client_that_cannot_ask_is_told_who_can_approve_and_repeats_the_call() {
     let served = Served::new();
     let (key, operator) = (served.key("local", "call,answer"), served.key("local", "approve"));
     let params = json!({"name": NOTE, "arguments": note(&served, "mine")});
     let ask = || result(&served.ask(&modern(&key, "tools/call", params.clone())));
     let waits = ask();
     assert!(waits["isError"] == true && text(&waits).contains("toolroom approvals approve"), "{waits}");
-    // Asking once more asks nobody a second time.
+    // The same call does not park a second one.
     assert_eq!(text(&ask()), text(&waits));
     let open = served.get("/v1/approvals", &operator).is(200).json();
     let [question] = open["approvals"].as_array().unwrap().as_slice() else { panic!("{open}") };
@@ -215,7 +215,7 @@ fn whoever_cannot_be_asked_is_told_who_can_and_makes_the_call_again() {
 }
 
 #[test]
-fn a_yes_outlives_the_server_and_is_for_whoever_asked() {
+fn an_approval_outlives_the_server_and_is_for_the_caller_only() {
     let mut served = Served::new();
     let (key, other) = (served.key("local", "call,answer"), served.key("local", "call,answer"));
     let params = json!({"name": NOTE, "arguments": note(&served, "mine")});
@@ -223,10 +223,10 @@ fn a_yes_outlives_the_server_and_is_for_whoever_asked() {
     let waits = text(&ask(&served, &key));
     served.ends();
     served.starts_again();
-    assert_eq!(text(&ask(&served, &key)), waits, "nobody is asked a second time");
+    assert_eq!(text(&ask(&served, &key)), waits, "no second question");
     let call = waits.split("approvals approve ").nth(1).and_then(|rest| rest.split('`').next()).unwrap();
     served.home.run_own(&["approvals", "approve", call]).ended(0);
-    // Somebody else has a question of their own.
+    // Another caller gets its own question.
     let others = text(&ask(&served, &other));
     assert!(others.contains("waits for approval") && !others.contains(call), "{others}");
     assert_eq!(served.written(), "");
@@ -262,7 +262,7 @@ fn a_client_of_the_earlier_era_is_asked_while_it_waits() {
     assert_eq!(question["method"], "elicitation/create", "{question}");
     let answer = json!({"action": "accept", "content": {"answer": "once"}});
     let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": answer});
-    // Nobody else can answer in their place.
+    // No other caller can answer.
     let other = served.key("local", "call,answer");
     served.ask(&legacy(&other, &session, &answer)).is(404);
     served.ask(&legacy(&key, &session, &answer)).is(202);
@@ -282,7 +282,7 @@ fn asked(served: &Served, key: &str, session: &str) -> (String, Stream) {
 }
 
 #[test]
-fn what_somebody_else_answers_meanwhile_counts_and_the_form_is_taken_back() {
+fn an_answer_given_elsewhere_counts_and_the_form_is_cancelled() {
     let served = Served::new();
     let key = served.key("local", "call,answer");
     let session = hello(&served, &key, &can_ask());
@@ -298,7 +298,7 @@ fn what_somebody_else_answers_meanwhile_counts_and_the_form_is_taken_back() {
 }
 
 #[test]
-fn whoever_leaves_a_form_behind_holds_no_place() {
+fn a_client_that_leaves_its_form_holds_no_permit() {
     let served = Served::configured("[server]\nat_once = 4\n");
     let key = served.key("local", "call,answer");
     let session = hello(&served, &key, &can_ask());

@@ -1,4 +1,4 @@
-//! What goes on when whoever asked for it has left: it keeps its place, and is waited for.
+//! Detached calls: they keep their permit, and shutdown waits for them.
 
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ fn a_task_keeps_the_place_of_its_request() {
 }
 
 #[test]
-fn what_was_left_behind_ends_in_order_before_the_server_does() {
+fn detached_calls_end_before_the_server() {
     let mut served = Served::new();
     let key = served.key("local", "call");
     let session = hello(&served, &key, &json!({}));
@@ -62,7 +62,7 @@ fn what_was_left_behind_ends_in_order_before_the_server_does() {
 }
 
 #[test]
-fn what_clients_say_of_themselves_is_not_kept() {
+fn client_descriptions_are_not_kept_in_memory() {
     let served = Served::new();
     let key = served.key("local", "call");
     let before = served.footprint().now;

@@ -1,4 +1,4 @@
-//! What comes back to whoever speaks plain HTTP, and who is not let in.
+//! MCP over plain HTTP requests, and authentication.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::serve::stream::Stream;
 use crate::serve::wire::Asked;
 
 #[test]
-fn whoever_has_no_key_is_told_where_it_is_written_how_to_get_in() {
+fn a_client_without_a_key_is_referred_to_the_resource_metadata() {
     let served = Served::new();
     let reply = served.send("POST", "/mcp", "trk_prod_nothing", &json!({})).is(401);
     let challenge = reply.header("www-authenticate").unwrap();
@@ -20,13 +20,13 @@ fn whoever_has_no_key_is_told_where_it_is_written_how_to_get_in() {
         let told = served.ask(&Asked::new("GET", path)).is(200).json();
         assert_eq!(told["resource"], format!("{}/mcp", served.origin()));
     }
-    // Elsewhere nobody has to know.
+    // Other paths have no such header.
     let reply = served.get("/v1/tools", "trk_prod_nothing").is(401);
     assert!(!reply.header("www-authenticate").unwrap().contains("resource_metadata"));
 }
 
 #[test]
-fn a_page_of_somebody_else_is_refused() {
+fn a_page_of_another_origin_is_refused() {
     let served = Served::new();
     let key = served.key("local", "call");
     let asked = modern(&key, "tools/list", json!({})).header("Origin", "https://evil.example");
@@ -114,7 +114,7 @@ fn a_tool_that_is_switched_off_is_not_offered_and_says_why_it_does_not_run() {
 }
 
 #[test]
-fn whoever_closes_the_stream_cancels() {
+fn closing_the_stream_cancels_the_request() {
     let served = Served::new();
     let key = served.key("local", "call");
     let params = json!({"name": "app__countdown", "arguments": {"seconds": 60}});
@@ -150,7 +150,7 @@ fn a_notification_cancels_in_the_earlier_era_and_leaving_does_not() {
 }
 
 #[test]
-fn a_client_of_the_earlier_era_is_told_before_the_answer_what_it_wants_to_hear() {
+fn a_client_with_a_session_gets_notifications_before_the_response() {
     let served = Served::new();
     let key = served.key("local", "call");
     let session = hello(&served, &key, &json!({}));
@@ -166,7 +166,7 @@ fn a_client_of_the_earlier_era_is_told_before_the_answer_what_it_wants_to_hear()
 }
 
 #[test]
-fn what_decides_something_is_said_once() {
+fn duplicate_headers_are_rejected() {
     let served = Served::new();
     let key = served.key("local", "call");
     let call = || modern(&key, "tools/call", json!({"name": "calculator", "arguments": {"expression": "1"}}));
@@ -185,7 +185,7 @@ fn what_decides_something_is_said_once() {
 }
 
 #[test]
-fn whoever_calls_a_tool_of_a_server_that_is_not_there_hears_how_to_find_out() {
+fn a_call_of_a_missing_servers_tool_gets_a_hint() {
     let home = Home::new();
     home.run_own(&["mcp", "add", "calm", "--no-start", "--", "true"]).ended(0);
     let served = Served::at(home);
@@ -196,7 +196,7 @@ fn whoever_calls_a_tool_of_a_server_that_is_not_there_hears_how_to_find_out() {
 }
 
 #[test]
-fn what_is_no_message_is_refused_as_such() {
+fn an_invalid_message_is_rejected() {
     let served = Served::new();
     let key = served.key("local", "call");
     for (body, code) in [("{", -32700), ("[]", -32600), ("{\"jsonrpc\":\"2.0\",\"id\":1}", -32600)] {
@@ -206,7 +206,7 @@ fn what_is_no_message_is_refused_as_such() {
         assert_eq!(reply["error"]["code"], code, "{reply}");
     }
     served.ask(&Asked::new("POST", "/mcp").key(&key).text("{}")).is(415);
-    // Before anybody said hello.
+    // Before `initialize`.
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
     served.send("POST", "/mcp", &key, &ping).is(400);
 }

@@ -1,4 +1,4 @@
-//! `toolroom mcp serve` for whoever started it.
+//! `toolroom mcp serve`.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -124,7 +124,7 @@ fn many_calls_at_once_are_each_answered_once() {
 }
 
 #[test]
-fn both_eras_are_spoken_on_one_line_and_what_is_no_message_harms_nobody() {
+fn both_eras_share_a_connection_and_invalid_messages_do_no_harm() {
     let mut started = Started::new();
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {},
@@ -205,7 +205,7 @@ fn a_task_ends_before_we_do() {
 }
 
 #[test]
-fn what_was_said_last_counts_without_an_end_of_its_line() {
+fn the_last_message_needs_no_line_break() {
     let mut started = Started::new();
     started.hello();
     started.say(line(&call(1, "echo", &json!({"text": "x"}))).trim_end());
@@ -214,7 +214,7 @@ fn what_was_said_last_counts_without_an_end_of_its_line() {
 }
 
 #[test]
-fn answers_are_not_answered_and_nonsense_is_whatever_its_bytes() {
+fn invalid_responses_are_not_answered_and_invalid_bytes_are() {
     let mut started = Started::new();
     started.hello();
     for answer in [
@@ -239,7 +239,7 @@ fn answers_are_not_answered_and_nonsense_is_whatever_its_bytes() {
 }
 
 #[test]
-fn whoever_begins_anew_is_told_once() {
+fn a_second_initialize_ends_the_first_session() {
     let mut started = Started::new();
     for _ in 0..2 {
         started.hello();
@@ -255,7 +255,7 @@ fn whoever_begins_anew_is_told_once() {
 }
 
 #[test]
-fn whoever_does_not_read_does_not_keep_us_from_ending() {
+fn a_client_that_does_not_read_does_not_delay_the_end() {
     let mut started = Started::new();
     started.say(&"x\n".repeat(20_000));
     assert_eq!(started.hear()["error"]["code"], -32700);
@@ -278,7 +278,7 @@ fn streams_are_given_back_as_they_were() {
 }
 
 #[test]
-fn what_was_asked_for_is_told_to_whoever_says_nothing_more() {
+fn pending_responses_are_sent_after_the_end_of_the_input() {
     let mut started = Started::new();
     started.hello();
     started.say(&line(&call(1, "app__countdown", &json!({"seconds": 1}))));

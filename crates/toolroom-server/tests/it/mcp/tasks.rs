@@ -39,7 +39,7 @@ fn a_long_call_goes_on_as_a_task_and_tells_what_came_of_it() {
 }
 
 #[test]
-fn a_task_is_stopped_by_whoever_made_it_and_is_nobody_elses() {
+fn a_task_is_visible_to_its_caller_only_and_can_be_cancelled() {
     let served = Served::new();
     let (key, other) = (served.key("local", "call,read"), served.key("local", "call,read"));
     let task = named(&counts(&served, &key, 60));
@@ -103,7 +103,7 @@ fn a_long_call_that_was_approved_goes_on_as_a_task_and_can_be_stopped() {
 
 /// What was approved and waits for its place has no row of its own that says so; a process that ends then leaves it parked.
 #[test]
-fn a_task_that_is_parked_and_that_nobody_works_on_says_what_it_needs() {
+fn a_parked_task_says_what_it_waits_for() {
     let rule = "[[rule]]\nid = \"see\"\neffect = \"ask\"\ntool = \"app:countdown\"\nreason = \"to see\"\n\
                 [tool.\"app:countdown\"]\nconcurrency = 1\n";
     let mut served = Served::configured(rule);

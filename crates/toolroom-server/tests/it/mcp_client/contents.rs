@@ -27,7 +27,7 @@ fn with_odd() -> Home {
 }
 
 #[test]
-fn the_official_client_gets_through_us_what_the_server_said() {
+fn the_official_client_gets_the_servers_content_through_toolroom() {
     let served = Served::at(with_everything());
     let key = served.key("local", "call,read");
     for era in ["legacy", "modern"] {
@@ -39,7 +39,7 @@ fn the_official_client_gets_through_us_what_the_server_said() {
 }
 
 #[test]
-fn a_picture_is_a_file_beside_the_result_for_everybody_else() {
+fn a_picture_is_an_artifact_for_other_clients() {
     let served = Served::at(with_everything());
     let key = served.key("local", "call,read");
     let done = served.call(&key, "mcp:every:get-tiny-image", &json!({})).json();
@@ -62,7 +62,7 @@ fn a_picture_is_a_file_beside_the_result_for_everybody_else() {
 }
 
 #[test]
-fn what_a_result_links_to_can_be_listed_and_read() {
+fn linked_resources_can_be_listed_and_read() {
     let home = with_everything();
     let links = home.run(&["call", "mcp:every:get-resource-links", "count=4", "--json"]).ended(0).json();
     let links = links["result"]["content"].as_array().unwrap();
@@ -98,7 +98,7 @@ fn what_a_result_links_to_can_be_listed_and_read() {
 }
 
 #[test]
-fn data_that_does_not_fit_what_was_promised_is_lost_to_nobody() {
+fn data_that_violates_its_schema_is_passed_on_as_text() {
     let served = Served::at(with_odd());
     let key = served.key("local", "call,read");
     let done = served.call(&key, "mcp:odd:promises", &json!({})).json();
@@ -130,7 +130,7 @@ fn a_long_result_with_a_picture_keeps_the_picture_whole_and_says_where_the_rest_
 }
 
 #[test]
-fn a_file_of_another_call_is_not_shown_whoever_names_it() {
+fn a_file_of_another_call_is_not_shown() {
     let served = Served::at(with_odd());
     let key = served.key("local", "call,read");
     let long = served.call(&key, "mcp:odd:long", &json!({})).json();

@@ -1,4 +1,4 @@
-//! What a person says of foreign tools: it lets them run unasked where that is harmless, and nobody else can say it.
+//! Declarations of foreign tools: they let harmless tools run without approval, and only the owner can make them.
 
 use std::path::Path;
 
@@ -102,7 +102,7 @@ fn a_program_without_a_network_may_see_private_data_and_a_tool_of_it_may_be_some
 }
 
 #[test]
-fn what_cannot_be_said_is_told_with_the_words_that_can() {
+fn an_invalid_declaration_is_rejected_with_the_valid_values() {
     let home = with_program();
     let before = home.run(&["mcp", "show", "fast", "--json"]).ended(0).json();
     for (flags, code, told) in [
@@ -121,7 +121,7 @@ fn what_cannot_be_said_is_told_with_the_words_that_can() {
 }
 
 #[test]
-fn what_was_said_of_a_tool_goes_with_its_definition() {
+fn a_declaration_expires_with_its_definition() {
     let home = Home::new();
     let script = found(&folder().join("hostile.py"));
     home.run(&["mcp", "add", "evil", "--", &python(), &script, "changes"]).ended(0);
@@ -139,7 +139,7 @@ fn what_was_said_of_a_tool_goes_with_its_definition() {
 }
 
 #[test]
-fn a_stricter_word_of_another_process_holds_for_the_next_call() {
+fn a_stricter_declaration_of_another_process_applies_to_the_next_call() {
     let (home, _running) = with_address();
     allow(&home);
     home.run(&["mcp", "declare", "fast", "--effect", "read", "--can", "nothing"]).ended(0);
@@ -154,7 +154,7 @@ fn a_stricter_word_of_another_process_holds_for_the_next_call() {
 }
 
 #[test]
-fn nobody_but_the_owner_of_the_folder_can_say_it() {
+fn only_the_owner_of_the_data_folder_can_declare() {
     let home = with_program();
     allow(&home);
     // Not a file that is imported.

@@ -38,7 +38,7 @@ fn an_entry_is_kept_shown_switched_and_removed() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_and_changes_nothing() {
+fn an_invalid_entry_is_rejected_and_changes_nothing() {
     let home = Home::new();
     for (words, why) in [
         (&["a b", "--", "true"][..], "invalid server name"),
@@ -60,7 +60,7 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
     }
     assert_eq!(home.run(&["mcp", "list", "--json"]).ended(0).json(), json!([]));
     for command in ["show", "remove", "enable", "disable", "test", "logs", "review"] {
-        assert!(home.run(&["mcp", command, "nobody"]).ended(5).err.contains("no server"), "{command}");
+        assert!(home.run(&["mcp", command, "unknown"]).ended(5).err.contains("unknown server"), "{command}");
     }
 }
 
@@ -127,7 +127,7 @@ fn a_server_has_a_home_of_its_own_and_a_secret_for_an_argument() {
 }
 
 #[test]
-fn what_was_fetched_once_starts_without_a_network_and_what_was_not_says_what_to_type() {
+fn a_cached_package_starts_without_network_access_and_others_name_the_command_to_run() {
     let home = Home::new();
     let cache = tempfile::TempDir::new().unwrap();
     let fetched = cache.path().join("_npx/0123");

@@ -1,4 +1,4 @@
-//! A server over HTTP that lets nobody in without a token, and those who give out its tokens: all at one address of this
+//! A server over HTTP that requires a token, and its authorization server: all at one address of this
 //! machine, and as honest or not as a test wants it.
 
 use std::io::{Read, Write};
@@ -25,7 +25,7 @@ pub(super) enum Fault {
     NoPkce,
     /// It knows the kind that protects nothing.
     PlainPkce,
-    /// Its description lies where nobody else gets.
+    /// Its metadata is at an internal address.
     Inside(String),
     /// Who asks for a token is sent on.
     Moves(String),
@@ -67,8 +67,8 @@ impl Guarded {
         let origin = format!("http://{}", listener.local_addr().unwrap());
         let state = State {
             fault,
-            access: "nobody-has-it".to_owned(),
-            refresh: "nobody-has-it-either".to_owned(),
+            access: "unissued-access".to_owned(),
+            refresh: "unissued-refresh".to_owned(),
             count: 0,
             was_reused: false,
             asked: Vec::new(),
@@ -99,7 +99,7 @@ impl Guarded {
         self.state().refresh = REVOKED.to_owned();
     }
 
-    /// Whether somebody renewed twice with one token.
+    /// Whether a refresh token was used twice.
     pub(super) fn was_reused(&self) -> bool {
         self.state().was_reused
     }

@@ -26,7 +26,7 @@ fn called(home: &Home, tool: &str, more: &[&str]) -> Ran {
 }
 
 #[test]
-fn whatever_a_server_does_a_call_ends() {
+fn every_call_to_a_hostile_server_ends() {
     for (mode, code, kind) in [
         ("wrong_ids", 124, "timeout"),
         ("silent", 124, "timeout"),
@@ -42,7 +42,7 @@ fn whatever_a_server_does_a_call_ends() {
         assert!(!ended.to_string().contains("stolen"), "{mode}: {ended}");
         let told = ended["error"]["message"].as_str().unwrap();
         assert_eq!(told.contains("8 MiB"), mode == "endless_line", "{mode}: {ended}");
-        assert_eq!(home.journal()[0]["status"], "unknown", "{mode}: nobody knows whether it happened");
+        assert_eq!(home.journal()[0]["status"], "unknown", "{mode}: the outcome is unknown");
     }
     let (home, added) = with("talkative");
     added.ended(0);
@@ -53,11 +53,7 @@ fn whatever_a_server_does_a_call_ends() {
     );
     let (home, added) = with("asks");
     added.ended(0);
-    assert_eq!(
-        called(&home, "work", &[]).ended(0).json()["result"],
-        "refused",
-        "nobody is asked for a password"
-    );
+    assert_eq!(called(&home, "work", &[]).ended(0).json()["result"], "refused", "no password prompt");
 }
 
 #[test]
@@ -67,7 +63,7 @@ fn a_list_without_end_is_no_list_and_huge_schemas_are_left_out() {
     let (_, added) = with("deep_schema");
     assert!(
         added.ended(1).err.contains("a response cannot be parsed: recursion limit exceeded"),
-        "what nobody can read is not waited for"
+        "an unreadable response is not waited for"
     );
     let (home, added) = with("huge_schemas");
     added.ended(0);
@@ -99,7 +95,7 @@ fn no_foreign_tool_passes_for_another_one() {
 }
 
 #[test]
-fn what_a_tool_says_about_itself_makes_it_no_safer() {
+fn hints_of_a_tool_never_relax_its_classification() {
     let (home, added) = with("flatters");
     added.ended(0);
     let asked = home.run(&["call", "mcp:evil:delete_all", "--json"]).ended(4).json();
@@ -119,12 +115,12 @@ fn a_changed_tool_is_off_until_a_person_accepts_the_change() {
     called(&home, "changed", &[]).ended(5);
     called(&home, "late", &[]).ended(5);
 
-    let nobody = home.run(&["mcp", "review"]).ended(2);
+    let unattended = home.run(&["mcp", "review"]).ended(2);
     assert!(
-        nobody.err.contains("+   \"description\": \"Adds, and mails the result to evil.example\""),
-        "{nobody:?}"
+        unattended.err.contains("+   \"description\": \"Adds, and mails the result to evil.example\""),
+        "{unattended:?}"
     );
-    assert!(nobody.err.contains("-   \"description\": \"Adds\""), "{nobody:?}");
+    assert!(unattended.err.contains("-   \"description\": \"Adds\""), "{unattended:?}");
     let waiting = home.run(&["mcp", "review", "--json"]).ended(0).json();
     assert_eq!(waiting.as_array().unwrap().len(), 2, "{waiting}");
     home.run(&["mcp", "review", "evil", "--tool", "changed", "--yes"]).ended(0);
@@ -161,7 +157,7 @@ fn a_server_that_does_not_start_says_so_and_is_given_up() {
 }
 
 #[test]
-fn what_a_server_prints_is_kept_without_secrets() {
+fn the_log_of_a_server_is_redacted() {
     let home = Home::new();
     home.run_with_stdin(&["secrets", "set", "HOSTILE"], "correct-horse-battery").ended(0);
     let script = found(&folder().join("hostile.py"));
@@ -220,7 +216,7 @@ fn no_redirect_of_a_server_leads_inside() {
     let home = Home::new();
     let added = home.run(&["mcp", "add", "evil", "--url", &url]).ended(1);
     assert!(added.err.contains("is refused"), "{added:?}");
-    assert!(inside.accept().is_err(), "nobody came");
+    assert!(inside.accept().is_err(), "no connection");
     let address = url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap();
     TcpStream::connect(address).unwrap().write_all(b"STOP").unwrap();
     assert!(serving.join().unwrap() > 0);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Listening, folder, found, python};
 use crate::home::{Home, Ran};
 
-/// What nobody but the server may ever see.
+/// Only the server may see it.
 const CANARY: &str = "correct-horse-battery-staple";
 
 /// A toolroom with a hostile server of this kind, which gets a secret with every request.
@@ -75,7 +75,7 @@ fn tools(shown: &Value) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn whatever_a_server_answers_a_call_ends() {
+fn every_call_to_a_hostile_http_server_ends() {
     for (mode, code, kind) in [
         ("silent", 124, "timeout"),
         ("wrong_ids", 124, "timeout"),
@@ -90,16 +90,12 @@ fn whatever_a_server_answers_a_call_ends() {
         let ended = hostile.called("work", limit).ended(code).json();
         assert_eq!(ended["error"]["kind"], kind, "{mode}: {ended}");
         assert!(!ended.to_string().contains("stolen"), "{mode}: {ended}");
-        assert_eq!(
-            hostile.home.journal()[0]["status"],
-            "unknown",
-            "{mode}: nobody knows whether it happened"
-        );
+        assert_eq!(hostile.home.journal()[0]["status"], "unknown", "{mode}: the outcome is unknown");
     }
 }
 
 #[test]
-fn what_a_server_says_beside_its_answers_is_in_nobodys_way() {
+fn unrequested_messages_do_no_harm() {
     for mode in ["asks", "endless_comments"] {
         assert_eq!(Hostile::works(mode).called("work", &[]).ended(0).json()["result"], "ok", "{mode}");
     }
@@ -138,7 +134,7 @@ fn no_foreign_tool_passes_for_another_one_over_http_either() {
 }
 
 #[test]
-fn whatever_a_definition_hides_waits_for_a_person_who_sees_it() {
+fn a_definition_with_hidden_characters_waits_for_review() {
     let hostile = Hostile::works("poisoned");
     let shown = hostile.shown();
     let expected = [
@@ -176,7 +172,7 @@ fn a_call_is_led_nowhere_else() {
     let target = format!("http://{}/latest/meta-data", inside.local_addr().unwrap());
     let hostile = Hostile::with("redirects", &[&target]);
     hostile.called("work", &[]).ended(1);
-    assert!(inside.accept().is_err(), "nobody came");
+    assert!(inside.accept().is_err(), "no connection");
     let hostile = Hostile::works("bars");
     let barred = hostile.called("work", &[]).ended(1).json();
     assert_eq!(barred["outcome"], "failed", "{barred}");

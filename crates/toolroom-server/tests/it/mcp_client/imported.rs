@@ -67,8 +67,8 @@ impl Person {
 #[test]
 fn the_servers_of_ten_programs_are_taken_over_once() {
     let person = Person::new();
-    let nobody = person.run(&["mcp", "import"]).ended(2);
-    assert!(nobody.err.contains("--yes"), "{nobody:?}");
+    let unattended = person.run(&["mcp", "import"]).ended(2);
+    assert!(unattended.err.contains("--yes"), "{unattended:?}");
     let preview = person.run(&["mcp", "import", "--dry-run", "--json"]).ended(0).json();
     assert_eq!((&preview["done"], person.run(&["mcp", "list", "--json"]).json()), (&json!(false), json!([])));
 
@@ -144,7 +144,7 @@ fn the_servers_of_ten_programs_are_taken_over_once() {
     ] {
         assert!(secrets.contains(name), "{name}: {secrets}");
     }
-    assert!(!secrets.contains("perplexity-key"), "nobody has typed it yet");
+    assert!(!secrets.contains("perplexity-key"), "not entered yet");
     for (place, text) in
         [("list", format!("{servers:?}")), ("report", done.to_string()), ("secrets", secrets)]
     {
@@ -157,7 +157,7 @@ fn the_servers_of_ten_programs_are_taken_over_once() {
 }
 
 #[test]
-fn a_change_there_is_a_change_here_and_what_a_person_said_stays() {
+fn a_change_in_the_file_is_imported_and_user_settings_stay() {
     let person = Person::new();
     person.run(&["mcp", "import", "claude-desktop", "--yes"]).ended(0);
     person.run(&["mcp", "disable", "github"]).ended(0);
@@ -173,7 +173,7 @@ fn a_change_there_is_a_change_here_and_what_a_person_said_stays() {
 }
 
 #[test]
-fn a_file_can_be_named_and_one_that_is_none_is_told() {
+fn a_file_can_be_named_and_an_invalid_one_is_reported() {
     let person = Person::new();
     let file = |name: &str| person.own.path().join(name).display().to_string();
     let odd = file("odd.json");
@@ -191,7 +191,7 @@ fn a_file_can_be_named_and_one_that_is_none_is_told() {
 }
 
 #[test]
-fn a_folder_of_somebody_else_takes_nothing_over() {
+fn an_untrusted_folder_replaces_nothing() {
     let person = Person::new();
     person.run(&["mcp", "import", "--yes"]).ended(0);
     let project = TempDir::new().unwrap();
@@ -242,7 +242,7 @@ fn a_folder_of_somebody_else_takes_nothing_over() {
 }
 
 #[test]
-fn what_a_person_has_changed_is_no_change_there() {
+fn a_change_by_the_user_is_no_change_of_the_file() {
     let person = Person::new();
     person.run(&["mcp", "import", "--yes"]).ended(0);
     person.run(&["mcp", "set", "github", "--profile", "network:api.github.com", "--env", "A=b"]).ended(0);
@@ -254,7 +254,7 @@ fn what_a_person_has_changed_is_no_change_there() {
 }
 
 #[test]
-fn secrets_in_arguments_and_addresses_are_sealed_and_what_is_left_is_told() {
+fn secrets_in_arguments_and_urls_are_sealed_and_ignored_settings_are_listed() {
     let person = Person::new();
     let file = person.own.path().join("odd.json");
     let text = r#"{"mcpServers": {"a": {"command": "x", "args": ["--api-key", "argument-canary-1"], "trust": true,

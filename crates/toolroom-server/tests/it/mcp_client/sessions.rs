@@ -1,4 +1,4 @@
-//! Sessions at servers over HTTP: opened anew when they are lost, ended when nobody uses them any more.
+//! Sessions at servers over HTTP: reopened when they are lost, ended when they are no longer used.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
@@ -61,7 +61,7 @@ fn called(home: &Home) -> Ran {
 }
 
 #[test]
-fn a_server_that_does_not_take_the_end_of_a_session_holds_up_nobody() {
+fn a_server_that_ignores_the_end_of_a_session_delays_nothing() {
     let began = Instant::now();
     let (noting, home) = Noting::known("lingers");
     assert_eq!(called(&home).ended(0).json()["result"], "ok");
@@ -70,7 +70,7 @@ fn a_server_that_does_not_take_the_end_of_a_session_holds_up_nobody() {
 }
 
 #[test]
-fn a_session_that_the_server_has_lost_is_opened_anew_once_and_then_told() {
+fn a_lost_session_is_reopened_once_and_then_reported() {
     let (noting, home) = Noting::known("forgets");
     assert_eq!(called(&home).ended(0).json()["result"], "ok");
     let opened = noting.opened();
@@ -80,7 +80,7 @@ fn a_session_that_the_server_has_lost_is_opened_anew_once_and_then_told() {
     let (noting, home) = Noting::known("forgets_all");
     let lost = called(&home).ended(1).json();
     assert_eq!(lost["error"]["kind"], "unreachable", "{lost}");
-    assert_eq!(noting.opened().len(), 3, "nobody tries for ever");
+    assert_eq!(noting.opened().len(), 3, "retries are limited");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Signing in at servers: the token is sealed, shown to its own server alone, and renewed by one process at a time;
-//! whoever gives out tokens in a way that is not safe gives out none.
+//! an unsafe authorization server is rejected.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use super::guarded::{Asked, Fault, Guarded};
 use crate::home::{Home, Ran};
 use crate::serve::Served;
 
-/// Signs in as a person does whose browser comes back at once. Somebody else knocks first.
+/// Signs in as a person does whose browser comes back at once. Another process connects first.
 fn signed_in(home: &Home, more: &[&str]) -> Ran {
     let mut command = home.command(&[&["mcp", "login", "guarded"][..], more].concat());
     let mut child = command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -85,7 +85,7 @@ fn a_token_is_sealed_renewed_and_seen_by_its_own_server_alone() {
 }
 
 #[test]
-fn who_signs_out_or_comes_as_somebody_else_is_not_who_was_there() {
+fn signing_out_or_another_client_id_ends_the_grant() {
     let guarded = Guarded::start(Fault::Nothing);
     let home = entered(&guarded);
     signed_in(&home, &[]).ended(0);
@@ -93,7 +93,7 @@ fn who_signs_out_or_comes_as_somebody_else_is_not_who_was_there() {
     let tokens: Vec<_> = guarded.asked().into_iter().filter(|asked| asked.path == "/token").collect();
     assert!(tokens[0].body.contains("client_id=registered"), "{tokens:?}");
     assert!(tokens[1].body.contains("client_id=given-by-hand"), "{tokens:?}");
-    // Nobody has to say it twice.
+    // The client id is stored.
     guarded.revoke();
     signed_in(&home, &[]).ended(0);
     let last = guarded.asked().into_iter().rfind(|asked| asked.path == "/token").unwrap();
@@ -106,7 +106,7 @@ fn who_signs_out_or_comes_as_somebody_else_is_not_who_was_there() {
 }
 
 #[test]
-fn nobody_signs_in_where_that_is_not_safe() {
+fn an_unsafe_authorization_server_is_rejected() {
     let inside = TcpListener::bind("127.0.0.1:0").unwrap();
     inside.set_nonblocking(true).unwrap();
     let place = format!("http://{}/secret", inside.local_addr().unwrap());
@@ -130,7 +130,7 @@ fn nobody_signs_in_where_that_is_not_safe() {
             !home.run(&["secrets", "--json"]).ended(0).out.contains("oauth"),
             "{fault:?}: nothing is kept"
         );
-        assert!(inside.accept().is_err(), "{fault:?}: nobody came inside");
+        assert!(inside.accept().is_err(), "{fault:?}: no internal connection");
     }
 }
 
@@ -152,7 +152,7 @@ fn a_process_that_stays_learns_of_a_sign_in_and_renews_no_token_twice() {
     let refused = through();
     assert!(refused.to_string().contains("mcp login"), "{refused}");
     signed_in(&served.home, &[]).ended(0);
-    assert_eq!(through()["result"], "ok", "it is told by nobody, and looks");
+    assert_eq!(through()["result"], "ok", "it notices by itself");
     for _ in 0..3 {
         guarded.expire();
         std::thread::scope(|scope| {
@@ -168,5 +168,5 @@ fn a_process_that_stays_learns_of_a_sign_in_and_renews_no_token_twice() {
     let refused = (0..100).map(|_| through().to_string()).find(|told| !told.contains("has just changed"));
     assert!(refused.as_ref().is_some_and(|told| told.contains("mcp login")), "{refused:?}");
     let shows = |asked: &Asked| asked.authorization.is_some();
-    assert!(!guarded.asked()[shown..].iter().any(shows), "a token that was given up is shown to nobody");
+    assert!(!guarded.asked()[shown..].iter().any(shows), "a token is not sent after sign-out");
 }

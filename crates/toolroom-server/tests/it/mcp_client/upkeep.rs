@@ -120,12 +120,12 @@ async fn a_list_that_comes_too_slowly_is_not_waited_for() {
     assert_eq!(store.condition(&project, "slow").await.unwrap(), Default::default());
     gateway.close().await;
     store.shutdown().await.unwrap();
-    // Whoever still looks after servers does not ask a database that is closed, and warns of nothing.
+    // A closed gateway does not query the closed database.
     gateway.reconcile().await.unwrap();
 }
 
 #[test]
-fn a_server_that_never_ends_its_list_holds_up_nobody() {
+fn a_server_with_an_endless_list_delays_no_other() {
     let home = Home::new();
     add(&home, "evil", "slow_list", &[]);
     add(&home, "calm", "calm", &[]);
@@ -141,7 +141,7 @@ fn a_server_that_never_ends_its_list_holds_up_nobody() {
     served.home.run(&["mcp", "disable", "calm"]).ended(0);
     let began = Instant::now();
     while tools().contains("mcp:calm:work") {
-        assert!(began.elapsed() < BOUND, "nobody looks after the others any more");
+        assert!(began.elapsed() < BOUND, "maintenance of the others is delayed");
     }
 }
 
@@ -173,7 +173,7 @@ fn a_server_that_hangs_is_given_up_by_all_processes_together() {
     assert_eq!(home.journal()[0]["status"], "failed", "the tool was never called");
     let before = starts(&home, "hangs");
     assert!(is_given_up(&call()), "all processes know");
-    assert_eq!(starts(&home, "hangs"), before, "nobody starts it once more");
+    assert_eq!(starts(&home, "hangs"), before, "it is not started again");
     assert_eq!(home.run(&["mcp", "list", "--json"]).ended(0).json()[0]["state"], "given_up");
     home.run(&["mcp", "enable", "evil"]).ended(0);
     assert_eq!(home.run(&["mcp", "list", "--json"]).ended(0).json()[0]["state"], "failing");

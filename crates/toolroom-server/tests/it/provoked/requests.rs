@@ -185,10 +185,10 @@ pub(super) const TABLE: &[Refused] = &[
         "/mcp",
         r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}"#,
         400,
-        ["`initialize`", "say who you are", "then send `Mcp-Session-Id`"],
+        ["`initialize`", "missing `Mcp-Session-Id`", "open a session"],
     )
     .header("Accept", "application/json, text/event-stream"),
-    row("POST", "/mcp", "[]", 400, ["several messages at once", "are not taken", "send them one by one"])
+    row("POST", "/mcp", "[]", 400, ["batches", "are not supported", "send messages one by one"])
         .header("Accept", "application/json, text/event-stream"),
     row(
         "GET",

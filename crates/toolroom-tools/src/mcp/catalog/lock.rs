@@ -61,7 +61,7 @@ pub fn changes(known: &[DefinitionRecord], now: &[DefinitionRecord]) -> Vec<Defi
     others.chain(gone).filter(|change| change.before != change.after).collect()
 }
 
-/// Whether two documents are equal, whatever the order of keys.
+/// Whether two documents are equal, regardless of the order of keys.
 fn same(one: &Value, other: &Value) -> bool {
     let sorted = |document: &Value| {
         let mut document = document.clone();

@@ -1,7 +1,6 @@
-//! In which era a request is made, and what its client says of itself.
+//! The era of a request, by its headers and body.
 //!
-//! In the later era the headers repeat what is in the body, so that whoever stands in between can go by them. They must
-//! not say something else.
+//! Modern requests repeat fields of the body as headers for proxies. The two must not differ.
 
 use std::borrow::Cow;
 
@@ -16,33 +15,33 @@ const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-/// The headers that repeat the body.
+/// Headers that repeat the body.
 pub(super) const NAME_HEADERS: [&str; 3] = [VERSION_HEADER, "Mcp-Method", "Mcp-Name"];
 
-/// The header that says which version is spoken, as it is written down.
+/// The header with the protocol version, as documented.
 pub(super) const VERSION_HEADER: &str = "MCP-Protocol-Version";
 
-/// How a value is written that no header can hold as it is.
+/// Prefix and suffix of encoded header values.
 const ENCODED: (&str, &str) = ("=?base64?", "?=");
 
-/// What a request is.
+/// The kind of a request.
 #[derive(Debug)]
 pub(super) enum RequestKind {
-    /// One that stands for itself.
+    /// A modern request, without a session.
     Modern(McpClient),
-    /// The beginning of a session.
-    Hello,
-    /// One of a session.
+    /// `initialize`, which opens a session.
+    Initialize,
+    /// Another request of a session.
     InSession,
 }
 
-/// The version that headers name.
+/// The version in the headers.
 pub(super) fn version(headers: &HeaderMap) -> Option<Cow<'_, str>> {
     text(headers, VERSION)
 }
 
-/// What a request is, by its headers and its body.
-pub(super) fn said(headers: &HeaderMap, request: &Request) -> Result<RequestKind, RpcError> {
+/// The kind of a request.
+pub(super) fn request_kind(headers: &HeaderMap, request: &Request) -> Result<RequestKind, RpcError> {
     let version = version(headers);
     let in_body = request.params.meta.version.as_ref();
     match version.as_deref() {
@@ -52,7 +51,7 @@ pub(super) fn said(headers: &HeaderMap, request: &Request) -> Result<RequestKind
         }
         None if in_body.is_some() => Err(RpcError::headers("`MCP-Protocol-Version` is missing")),
         Some(_) | None => Ok(match request.method.as_str() {
-            "initialize" => RequestKind::Hello,
+            "initialize" => RequestKind::Initialize,
             _ => RequestKind::InSession,
         }),
     }
@@ -77,18 +76,18 @@ fn modern(headers: &HeaderMap, version: &str, request: &Request) -> Result<Reque
     Ok(RequestKind::Modern(client))
 }
 
-/// Whether a header repeats what the body says.
+/// Checks that a header repeats the body.
 fn repeats(headers: &HeaderMap, name: HeaderName, shown: &str, body: Option<&str>) -> Result<(), RpcError> {
-    // What is missing in the body is refused for that.
+    // A missing field of the body is reported later.
     let Some(body) = body else { return Ok(()) };
     match text(headers, name) {
-        Some(said) if said == body => Ok(()),
-        Some(_) => Err(RpcError::headers(format!("`{shown}` and the body do not say the same"))),
+        Some(header) if header == body => Ok(()),
+        Some(_) => Err(RpcError::headers(format!("`{shown}` and the body differ"))),
         None => Err(RpcError::headers(format!("`{shown}` is missing"))),
     }
 }
 
-/// What a header says.
+/// The decoded value of a header.
 fn text(headers: &HeaderMap, name: HeaderName) -> Option<Cow<'_, str>> {
     let bytes = headers.get(name)?.as_bytes();
     let text = std::str::from_utf8(bytes).ok()?.trim();
@@ -108,14 +107,14 @@ mod tests {
     use super::*;
     use crate::mcp::Message;
 
-    fn told(headers: &[(HeaderName, &str)], method: &str, params: Value) -> Result<RequestKind, RpcError> {
+    fn kind(headers: &[(HeaderName, &str)], method: &str, params: Value) -> Result<RequestKind, RpcError> {
         let headers =
             headers.iter().map(|(name, value)| (name.clone(), HeaderValue::from_str(value).unwrap()));
         let mut message = json!({"jsonrpc": "2.0", "id": 1, "method": method});
         message["params"] = params;
-        let read = Message::read(message.to_string().as_bytes());
+        let read = Message::parse(message.to_string().as_bytes());
         let Ok(Message::Request(request)) = read else { panic!("no request") };
-        said(&headers.collect(), &request)
+        request_kind(&headers.collect(), &request)
     }
 
     fn meta(version: &str) -> Value {
@@ -126,11 +125,11 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_stands_for_itself_says_everything_twice() {
+    fn a_modern_request_repeats_its_body_in_headers() {
         let call = json!({"name": "größe", "_meta": meta(MODERN)});
         let encoded = format!("=?base64?{}?=", STANDARD.encode("größe"));
         let headers = [(VERSION, MODERN), (METHOD, "tools/call"), (NAME, encoded.as_str())];
-        assert!(matches!(told(&headers, "tools/call", call.clone()), Ok(RequestKind::Modern(_))));
+        assert!(matches!(kind(&headers, "tools/call", call.clone()), Ok(RequestKind::Modern(_))));
         for headers in [
             vec![(VERSION, MODERN), (METHOD, "tools/call")],
             vec![(VERSION, MODERN), (NAME, encoded.as_str())],
@@ -140,25 +139,25 @@ mod tests {
             vec![(METHOD, "tools/call"), (NAME, encoded.as_str())],
             vec![(VERSION, "2025-11-25"), (METHOD, "tools/call"), (NAME, encoded.as_str())],
         ] {
-            let refusal = told(&headers, "tools/call", call.clone()).unwrap_err();
+            let refusal = kind(&headers, "tools/call", call.clone()).unwrap_err();
             assert_eq!(refusal.code, RpcError::HEADERS, "{headers:?}");
         }
     }
 
     #[test]
-    fn a_version_of_the_future_is_refused_and_those_of_the_past_have_sessions() {
+    fn a_future_version_is_refused_and_earlier_versions_have_sessions() {
         let refusal =
-            told(&[(VERSION, "2031-01-01")], "ping", json!({"_meta": meta("2031-01-01")})).unwrap_err();
+            kind(&[(VERSION, "2031-01-01")], "ping", json!({"_meta": meta("2031-01-01")})).unwrap_err();
         assert_eq!(
             (refusal.code, &refusal.data.unwrap()["requested"]),
             (RpcError::VERSION, &json!("2031-01-01"))
         );
-        assert!(matches!(told(&[], "initialize", json!({})), Ok(RequestKind::Hello)));
+        assert!(matches!(kind(&[], "initialize", json!({})), Ok(RequestKind::Initialize)));
         assert!(matches!(
-            told(&[(VERSION, "2025-06-18")], "tools/list", json!({})),
+            kind(&[(VERSION, "2025-06-18")], "tools/list", json!({})),
             Ok(RequestKind::InSession)
         ));
-        let refusal = told(&[(VERSION, MODERN)], "initialize", json!({})).unwrap_err();
+        let refusal = kind(&[(VERSION, MODERN)], "initialize", json!({})).unwrap_err();
         assert_eq!(refusal.code, RpcError::INVALID_PARAMS);
     }
 }

@@ -1,4 +1,4 @@
-//! An answer: a document, or the last event of a stream where something is told before it.
+//! Responses to requests: a JSON document, or the last event of a stream if notifications precede it.
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -12,86 +12,85 @@ use crate::http::streams::events::{KEEP_ALIVE, Stream};
 use crate::mcp::{Id, OutgoingMessage, RpcError, error_text, result_text};
 use crate::telemetry;
 
-/// What nearly every client takes: both kinds there are.
-const USUAL: &str = "application/json, text/event-stream";
+/// The `Accept` header of most clients.
+const BOTH: &str = "application/json, text/event-stream";
 
-/// What an event is called that carries a message.
+/// The name of events that carry a message.
 pub(super) const MESSAGE: &str = "message";
 
-/// An answer that is on its way.
+/// A response that is being worked on.
 pub(super) struct PendingResponse {
     pub(super) id: Id,
     pub(super) is_modern: bool,
-    /// Whether the client takes a stream for an answer.
+    /// Whether the client accepts an event stream.
     pub(super) takes_streams: bool,
     pub(super) work: CancelOnDisconnect<Result<OutgoingMessage, RpcError>>,
-    /// What is told before the answer.
-    pub(super) heard: Option<mpsc::Receiver<OutgoingMessage>>,
+    /// Messages that precede the response.
+    pub(super) messages: Option<mpsc::Receiver<OutgoingMessage>>,
 }
 
-/// How the work on a request ended: it may have broken in the middle.
-type Answer = Result<Result<OutgoingMessage, RpcError>, RpcError>;
+/// The outcome of the work, which may have panicked.
+type Outcome = Result<Result<OutgoingMessage, RpcError>, RpcError>;
 
-/// What a client is told next.
-enum NextMessage<A> {
-    Said(OutgoingMessage),
-    Answer(A),
+/// The next message to the client.
+enum NextMessage<T> {
+    Preceding(OutgoingMessage),
+    Response(T),
 }
 
-/// What is said next. The answer comes last, whoever could still say something.
-async fn next<A>(
-    heard: &mut Option<mpsc::Receiver<OutgoingMessage>>,
-    work: impl Future<Output = A>,
-) -> NextMessage<A> {
-    let said = async {
-        match heard {
-            Some(heard) => heard.recv().await,
+/// Waits for the next message. Preceding messages come first.
+async fn next<T>(
+    messages: &mut Option<mpsc::Receiver<OutgoingMessage>>,
+    work: impl Future<Output = T>,
+) -> NextMessage<T> {
+    let preceding = async {
+        match messages {
+            Some(messages) => messages.recv().await,
             None => None,
         }
     };
     tokio::select! {
         biased;
-        Some(text) = said => NextMessage::Said(text),
-        answer = work => NextMessage::Answer(answer),
+        Some(text) = preceding => NextMessage::Preceding(text),
+        response = work => NextMessage::Response(response),
     }
 }
 
 impl PendingResponse {
-    /// A document, or a stream where something is told first. Nobody has to wait in silence for long who takes one: those
-    /// in between would take the line for dead.
-    pub(super) async fn answered(mut self) -> Response {
-        let next = next(&mut self.heard, &mut self.work);
+    /// A document, or a stream if messages precede the response or it takes long: proxies close silent connections.
+    pub(super) async fn respond(mut self) -> Response {
+        let next = next(&mut self.messages, &mut self.work);
         let first = match self.takes_streams {
             true => lazy_timeout(KEEP_ALIVE, next).await,
             false => Some(next.await),
         };
         let first = match first {
-            Some(NextMessage::Answer(answer)) => {
-                return self.document(answer.map_err(broken));
+            Some(NextMessage::Response(response)) => {
+                return self.document(response.map_err(panicked));
             }
-            Some(NextMessage::Said(text)) => Some(text),
+            Some(NextMessage::Preceding(text)) => Some(text),
             None => None,
         };
         let (stream, response) = Stream::open();
-        // All of it lives as long as the stream: who leaves that has left.
-        tokio::spawn(telemetry::carried(self.tell(stream, first)));
+        // The work ends with the stream.
+        tokio::spawn(telemetry::carried(self.stream(stream, first)));
         response
     }
 
-    async fn tell(self, stream: Stream, first: Option<OutgoingMessage>) {
-        let Self { id, mut heard, work, .. } = self;
-        // It does not wait for whoever reads slowly.
+    async fn stream(self, stream: Stream, first: Option<OutgoingMessage>) {
+        let Self { id, mut messages, work, .. } = self;
+        // The work does not wait for a slow reader.
         let Some((mut task, _left)) = work.spawn() else { return };
-        let mut told = match first {
+        let mut sent = match first {
             Some(text) => stream.send_message(MESSAGE, text).await,
             None => stream.keep_alive().await,
         };
-        while told.is_ok() {
-            let Ok(next) = stream.keep_alive_until(next(&mut heard, &mut task)).await else { return };
-            told = match next {
-                NextMessage::Said(text) => stream.send_message(MESSAGE, text).await,
-                NextMessage::Answer(answer) => {
-                    let last = match answer {
+        while sent.is_ok() {
+            let Ok(next) = stream.keep_alive_until(next(&mut messages, &mut task)).await else { return };
+            sent = match next {
+                NextMessage::Preceding(text) => stream.send_message(MESSAGE, text).await,
+                NextMessage::Response(response) => {
+                    let last = match response {
                         Ok(Ok(result)) => result.wrapped(|result| result_text(&id, result)),
                         Ok(Err(refusal)) => error_text(Some(&id), &refusal).into(),
                         Err(error) => error_text(Some(&id), &RpcError::failure(&error)).into(),
@@ -102,9 +101,9 @@ impl PendingResponse {
         }
     }
 
-    fn document(self, answer: Answer) -> Response {
+    fn document(self, outcome: Outcome) -> Response {
         let Self { id, is_modern, .. } = self;
-        match answer {
+        match outcome {
             Ok(Ok(result)) => document(StatusCode::OK, result.wrapped(|result| result_text(&id, result))),
             Ok(Err(refusal)) => {
                 let status = match refusal.code {
@@ -115,25 +114,25 @@ impl PendingResponse {
                 };
                 refused(status, Some(&id), &refusal)
             }
-            Err(broken) => refused(StatusCode::INTERNAL_SERVER_ERROR, Some(&id), &broken),
+            Err(panicked) => refused(StatusCode::INTERNAL_SERVER_ERROR, Some(&id), &panicked),
         }
     }
 }
 
-/// What is said of work that broke in the middle; the log says more.
-fn broken(problem: Problem) -> RpcError {
+/// The error of work that panicked. Details are in the log.
+fn panicked(problem: Problem) -> RpcError {
     RpcError::new(RpcError::INTERNAL, problem.detail)
 }
 
-/// Whether a client takes this kind of reply. One that does not say takes any.
+/// Whether a client accepts this media type. Without an `Accept` header it accepts any.
 pub(super) fn accepts(headers: &HeaderMap, kind: &str) -> bool {
-    if headers.get(header::ACCEPT).is_some_and(|accept| accept == USUAL) {
+    if headers.get(header::ACCEPT).is_some_and(|accept| accept == BOTH) {
         return true;
     }
-    let mut said =
+    let mut accepted =
         headers.get_all(header::ACCEPT).iter().filter_map(|accept| accept.to_str().ok()).peekable();
-    said.peek().is_none()
-        || said.flat_map(|accept| accept.split(',')).any(|accept| {
+    accepted.peek().is_none()
+        || accepted.flat_map(|accept| accept.split(',')).any(|accept| {
             let accept = accept.split(';').next().unwrap_or_default().trim();
             accept.eq_ignore_ascii_case(kind) || accept == "*/*"
         })
@@ -157,36 +156,36 @@ mod tests {
 
     use super::*;
 
-    fn answering(takes_streams: bool) -> (oneshot::Sender<String>, PendingResponse) {
-        let (answer, answered) = oneshot::channel::<String>();
-        let work = CancelOnDisconnect::detached(Box::pin(async move { Ok(answered.await.unwrap().into()) }));
+    fn pending(takes_streams: bool) -> (oneshot::Sender<String>, PendingResponse) {
+        let (sender, result) = oneshot::channel::<String>();
+        let work = CancelOnDisconnect::detached(Box::pin(async move { Ok(result.await.unwrap().into()) }));
         let id = Id::Number(1.into());
-        (answer, PendingResponse { id, is_modern: true, takes_streams, work, heard: None })
+        (sender, PendingResponse { id, is_modern: true, takes_streams, work, messages: None })
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_that_takes_long_is_a_stream_that_is_kept_alive() {
-        let (answer, answering) = answering(true);
-        let response = answering.answered().await;
+    async fn a_slow_response_is_a_stream_that_is_kept_alive() {
+        let (sender, pending) = pending(true);
+        let response = pending.respond().await;
         assert_eq!(response.headers()[header::CONTENT_TYPE], "text/event-stream");
         let mut body = response.into_body();
         let mut next = async || body.frame().await.map(|frame| frame.unwrap().into_data().unwrap());
         assert_eq!(next().await.unwrap(), ":\n\n");
         assert_eq!(next().await.unwrap(), ":\n\n");
-        answer.send("{}".to_owned()).unwrap();
+        sender.send("{}".to_owned()).unwrap();
         let last = next().await.unwrap();
         assert_eq!(last, "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n");
         assert_eq!(next().await, None);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_takes_no_stream_waits_for_a_document() {
-        let (answer, answering) = answering(false);
+    async fn a_client_that_accepts_no_stream_waits_for_a_document() {
+        let (sender, pending) = pending(false);
         tokio::spawn(async move {
             tokio::time::sleep(10 * KEEP_ALIVE).await;
-            answer.send("{}".to_owned()).unwrap();
+            sender.send("{}".to_owned()).unwrap();
         });
-        let response = answering.answered().await;
+        let response = pending.respond().await;
         assert_eq!(response.headers()[header::CONTENT_TYPE], JSON);
     }
 }
