@@ -71,7 +71,7 @@ fn always_and_never_show_how_far_they_reach_before_they_are_saved() {
         sitting.types(key);
         sitting.sees("only when");
         sitting.types("args.text == 'else'\n");
-        sitting.sees("error: the condition `args.text == 'else'` does not hold for this very call");
+        sitting.sees("error: the condition `args.text == 'else'` is false for this call");
         sitting.is_asked();
         sitting.types(key);
         sitting.sees("only when");
