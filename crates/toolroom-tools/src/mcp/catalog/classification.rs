@@ -161,7 +161,7 @@ fn add_minimum(transport: &Transport, added: &mut Additions) {
         None => added.add(&[Capability::Egress], ClassificationReason::Remote),
         Some(NamedProfile::Network(_)) => added.add(&[Capability::Egress], ClassificationReason::Network),
         Some(NamedProfile::Off) => {
-            added.add(&[Capability::Egress, Capability::Exec], ClassificationReason::Unconfined)
+            added.add(&[Capability::Egress, Capability::Exec], ClassificationReason::Unconfined);
         }
         Some(NamedProfile::Workspace | NamedProfile::ReadOnly) => {}
     }
