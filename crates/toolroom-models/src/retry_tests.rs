@@ -128,7 +128,7 @@ async fn the_vendors_wait_is_heeded_unless_it_is_too_long() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_stops_does_not_wait() {
+async fn a_cancelled_request_does_not_wait_for_a_retry() {
     let cancellation = CancellationToken::new();
     let stop = cancellation.clone();
     let stopping = async {

@@ -121,7 +121,7 @@ fn what_is_missing_is_named() {
 }
 
 #[test]
-fn a_missing_secret_and_a_bad_address_keep_nobody_else_from_working() {
+fn a_missing_secret_and_a_bad_address_affect_no_other_vendor() {
     let missing = VendorSettings {
         key: Some(KeySetting::Missing("no secret `x`".to_owned())),
         ..VendorSettings::default()

@@ -85,7 +85,7 @@ fn a_stream_that_breaks_off_is_no_answer() {
     for stream in [BROKEN_OFF, "", ": waiting\n\n", "data: [DONE]\n\n"] {
         let error = failure(stream);
         assert_eq!(error.kind, ModelErrorKind::Network, "{stream}");
-        assert!(error.message.contains("broke off"));
+        assert!(error.message.contains("ended before"));
     }
 }
 

@@ -99,7 +99,7 @@ fn a_conversation_is_a_list_of_items() {
 }
 
 #[test]
-fn somebody_elses_parts_are_left_out() {
+fn opaque_parts_of_other_vendors_are_left_out() {
     let mut terms = terms("vendor", "m");
     terms.owner = "other".into();
     terms.quirks.no_encrypted_reasoning = true;

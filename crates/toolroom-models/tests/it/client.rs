@@ -213,7 +213,7 @@ async fn a_stream_without_end_is_given_up() {
     let error = answered.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Endless);
     assert!(!error.kind.is_transient(), "it would be paid for three times");
-    assert!(error.message.contains("does not end"), "{error}");
+    assert!(error.message.contains("exceeds the limit"), "{error}");
 }
 
 #[tokio::test]
@@ -224,7 +224,7 @@ async fn an_answer_that_says_too_much_is_given_up() {
     let (_, answered) = chat(&server).await;
     let error = answered.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Endless);
-    assert!(error.message.contains("too long"), "{error}");
+    assert!(error.message.contains("exceeds the limit"), "{error}");
 }
 
 #[tokio::test]
@@ -273,7 +273,7 @@ async fn refusals_have_their_kind_and_never_the_key() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_not_followed_and_nobody_else_hears_the_key() {
+async fn a_redirect_is_not_followed_and_no_other_host_gets_the_key() {
     let other = StandIn::start(vec![stream(CHAT)]);
     for status in ["301 Moved", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"] {
         let location = format!("{}/v1/chat/completions", other.url());
@@ -286,7 +286,7 @@ async fn a_redirect_is_not_followed_and_nobody_else_hears_the_key() {
 }
 
 #[tokio::test]
-async fn whoever_stops_drops_the_connection_at_once() {
+async fn a_cancelled_request_closes_the_connection_at_once() {
     let (gone, noticed) = mpsc::channel();
     let gone = Mutex::new(gone);
     let server = StandIn::start(vec![stream_and(CUT, move |stream| {
@@ -318,7 +318,7 @@ async fn what_is_no_answer_says_what_to_look_at() {
 }
 
 #[tokio::test]
-async fn an_address_nobody_configured_stays_closed() {
+async fn an_unconfigured_address_stays_closed() {
     let server = StandIn::start(vec![stream(CHAT)]);
     let preset = preset("openai").unwrap();
     let endpoint = Endpoint {

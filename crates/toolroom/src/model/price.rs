@@ -31,7 +31,7 @@ impl Price {
     #[must_use]
     pub fn cost(&self, usage: &Usage) -> f64 {
         // Prices are whole thousandths, so billionths of a dollar are whole for each token, and floats add them exactly.
-        #[expect(clippy::cast_precision_loss, reason = "nobody pays for 2^53 tokens")]
+        #[expect(clippy::cast_precision_loss, reason = "no bill has 2^53 tokens")]
         let billionths = |tokens: u64, price: f64| tokens as f64 * (price * 1e3);
         let fresh = usage.input.saturating_sub(usage.cache_read).saturating_sub(usage.cache_write);
         let sum = billionths(fresh, self.input)

@@ -42,7 +42,7 @@ impl<'a, R: TraceSink> VerdictBuilder<'a, R> {
         self.denied.is_some()
     }
 
-    /// A rule that cannot be evaluated denies, whatever its effect: a guard that errors denies.
+    /// A rule that cannot be evaluated denies under every effect, because a guard that errors denies.
     pub(super) fn apply_rule(&mut self, rule: &'a Rule) {
         let effect = rule.text().effect;
         let mut note = |finding: fn() -> Finding| self.record.note(rule.id(), effect, finding);

@@ -20,7 +20,7 @@ use crate::cli::console::input::is_confirmed;
 use crate::cli::console::input::no_file;
 use crate::cli::console::output::{Output, visible};
 use crate::gateway::{self, StoredSecrets};
-use crate::settings::Fate;
+use crate::settings::ImportState;
 use plan::{ExistingState, FileOwner, Origin, PlannedServer};
 use preview::{document, show};
 
@@ -71,7 +71,7 @@ pub(super) async fn run(app: &App, args: McpImportArgs, output: Output) -> anyho
     };
     let plan = make_plan(&files, &existing)?;
     let open: Vec<&PlannedServer> =
-        plan.servers.iter().filter(|planned| planned.fate != Fate::Same).collect();
+        plan.servers.iter().filter(|planned| planned.fate != ImportState::Same).collect();
     if !output.is_json() {
         show(&plan, &existing, output)?;
     }

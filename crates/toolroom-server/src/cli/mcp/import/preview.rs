@@ -11,7 +11,7 @@ use super::{EquivalentRule, ServerImportPlan};
 use crate::cli::console::output::{BOLD, DIM, Output, visible};
 use crate::cli::mcp::document::target;
 use crate::gateway::process_list_warning;
-use crate::settings::Fate;
+use crate::settings::ImportState;
 
 /// Indentation of details.
 const INDENT: &str = "         ";
@@ -39,7 +39,7 @@ fn show_server(planned: &PlannedServer, existing: &ExistingState, output: Output
     let what = fate.as_str();
     let (name, from) = (visible(&record.name), origin.source.name());
     output.data(&format!("{what:<9}{BOLD}{name}{BOLD:#} {DIM}from {from}{DIM:#}"))?;
-    if *fate == Fate::Same {
+    if *fate == ImportState::Same {
         return Ok(());
     }
     if let Some(before) = &planned.before {
@@ -98,7 +98,7 @@ fn show_rules(rules: &[EquivalentRule], output: Output) {
 #[derive(Serialize)]
 struct PlannedServerDocument<'a> {
     name: &'a str,
-    state: Fate,
+    state: ImportState,
     source: &'static str,
     file: String,
     is_enabled: bool,
