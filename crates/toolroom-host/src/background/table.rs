@@ -80,7 +80,7 @@ pub struct ProgramStatus {
 #[derive(Debug, Clone)]
 pub struct Log {
     /// The program.
-    pub standing: ProgramStatus,
+    pub program: ProgramStatus,
     /// The requested lines of standard output.
     pub stdout: LogPage,
     /// The captured standard error.
@@ -118,7 +118,7 @@ impl Background {
     pub fn list(&self, owner: &str) -> Vec<ProgramStatus> {
         let table = self.table();
         let own = table.programs.iter().filter(|(_, program)| program.commission.owner == owner);
-        own.map(|(_, program)| program.standing()).collect()
+        own.map(|(_, program)| program.status()).collect()
     }
 
     /// Ended programs whose end is not [noted](Self::note) yet.
@@ -126,7 +126,7 @@ impl Background {
     pub fn news(&self) -> Vec<ProgramStatus> {
         let table = self.table();
         let new = table.programs.values().filter(|program| program.has_ended() && !program.is_noted);
-        new.map(BackgroundProgram::standing).collect()
+        new.map(BackgroundProgram::status).collect()
     }
 
     /// Marks the end of a program as noted.
@@ -164,7 +164,7 @@ impl Background {
         let program = table.program(owner, id)?;
         let newlines = program.newlines.load(Ordering::Relaxed);
         Ok(Log {
-            standing: program.standing(),
+            program: program.status(),
             stdout: LogPage::new(&program.output(OutputStream::Stdout), newlines, offset, limit),
             stderr: program.output(OutputStream::Stderr),
         })
@@ -182,7 +182,7 @@ impl Background {
             drop(running.wait().await);
         }
         let table = self.table();
-        Ok(table.program(owner, id)?.standing())
+        Ok(table.program(owner, id)?.status())
     }
 
     /// Forgets a program that has ended.
@@ -234,7 +234,7 @@ impl BackgroundProgram {
         matches!(self.state, State::Ended(_))
     }
 
-    fn standing(&self) -> ProgramStatus {
+    fn status(&self) -> ProgramStatus {
         let (end, duration) = match &self.state {
             State::Running(_) => (None, self.began.elapsed()),
             State::Ended(end) => {

@@ -13,8 +13,8 @@ use crate::app::App;
 pub(crate) fn entry(before: Option<&ServerRecord>, record: ServerRecord) -> ServerEntry {
     let is_same_address = before.is_some_and(|before| address(before) == address(&record));
     ServerEntry {
-        forgotten: (!is_same_address).then(|| oauth_prefix(&record.name)),
-        is_another: before.is_some_and(|before| !is_same_server(before, &record)),
+        deleted_secrets: (!is_same_address).then(|| oauth_prefix(&record.name)),
+        is_other_server: before.is_some_and(|before| !is_same_server(before, &record)),
         before: before.cloned(),
         record,
     }

@@ -24,7 +24,8 @@
 //!   conversations and runs, tracks, background programs.
 //! - **Recovery.** Calls of a dead process become *unknown*, and its runs can be taken over; both only once the process is
 //!   known to be dead ([`ProcessIdentity`]).
-//! - **Scopes.** No method reads or changes rows of another project, nor, with a user in its scope, of another user.
+//! - **Scopes.** A method with a scope neither reads nor changes rows of another project, nor, if the scope has a user, of
+//!   another user.
 
 mod change_counter;
 mod error;

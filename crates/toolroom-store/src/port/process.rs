@@ -44,7 +44,7 @@ pub(crate) struct InstanceRow {
 }
 
 impl ProcessIdentity {
-    /// Whether the process of `instance` is dead. On this machine the probe decides, whatever the heartbeat says; for
+    /// Whether the process of `instance` is dead. On this machine the probe decides, independent of the heartbeat; for
     /// another machine, or without an answer of the probe, the heartbeat.
     pub(crate) fn is_dead(&self, instance: &InstanceRow, now: Timestamp) -> bool {
         let alive = self.probe_instance(instance);

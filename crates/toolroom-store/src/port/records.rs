@@ -110,7 +110,7 @@ pub struct ServerEntry {
     /// The record it replaces; `None` if there was none that could be read.
     pub before: Option<ServerRecord>,
     /// Prefix of the names of secrets that were granted for another address, and are deleted with it.
-    pub forgotten: Option<String>,
+    pub deleted_secrets: Option<String>,
     /// Whether it is another program or address: the observed condition of the previous one is reset.
-    pub is_another: bool,
+    pub is_other_server: bool,
 }

@@ -14,9 +14,10 @@ use toolroom::ledger::{
 use toolroom::policy::Ruling;
 use toolroom::scope::{Scope, UserId};
 
+use crate::sqlite::call_row::read_call;
 use crate::sqlite::reader::Reader;
 use crate::sqlite::row::{
-    ReadError, Text, named, named_option, read_call, read_scope, shared, shared_option, timestamp, user,
+    ReadError, Text, named, named_option, read_scope, shared, shared_option, timestamp, user,
 };
 use crate::statements::Bound;
 use crate::{Store, StoreError, statements};

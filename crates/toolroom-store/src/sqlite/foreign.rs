@@ -36,11 +36,11 @@ pub(crate) enum ServerChange {
 impl ServerChange {
     /// Whether cached settings become stale: secrets are deleted with it.
     pub(crate) fn is_standing(&self) -> bool {
-        matches!(self, Self::Enter(entry) if entry.forgotten.is_some())
+        matches!(self, Self::Enter(entry) if entry.deleted_secrets.is_some())
     }
 
     /// Why the change cannot be written to the database as it is, if so.
-    pub(crate) async fn refused(
+    pub(crate) async fn refusal(
         &self,
         connection: &mut SqliteConnection,
         project: &ProjectId,
@@ -78,11 +78,11 @@ impl ServerChange {
             }
             Self::Enter(entry) => {
                 let changed = set(&entry.record)?.execute(&mut *connection).await?.rows_affected();
-                if let Some(beginning) = &entry.forgotten {
+                if let Some(prefix) = &entry.deleted_secrets {
                     let query = statements::DELETE_SECRETS_FROM.query().bind(project.as_str().to_owned());
-                    query.bind(beginning.clone()).execute(&mut *connection).await?;
+                    query.bind(prefix.clone()).execute(&mut *connection).await?;
                 }
-                if let Some(row) = row.filter(|_| entry.is_another) {
+                if let Some(row) = row.filter(|_| entry.is_other_server) {
                     let has_listed = condition(&row).ok().flatten().is_some_and(|seen| seen.has_listed);
                     let fresh = ServerCondition { has_listed, ..ServerCondition::default() };
                     let fresh =

@@ -8,8 +8,9 @@ use toolroom::ledger::{CallFilter, CallId, CallRecord, CallStatus, Journal, Ledg
 use toolroom::scope::Scope;
 use toolroom::tool::Offer;
 
+use crate::sqlite::call_row::read_call;
 use crate::sqlite::reader::Reader;
-use crate::sqlite::row::{read_call, shared, size, timestamp, user};
+use crate::sqlite::row::{shared, size, timestamp, user};
 use crate::{Store, StoreError, statements};
 
 impl Journal for Store {

@@ -8,6 +8,7 @@ mod agents;
 mod approvals;
 mod artifacts;
 mod backup;
+mod call_row;
 mod connection;
 mod conversation;
 mod foreign;

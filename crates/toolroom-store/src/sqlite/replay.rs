@@ -2,8 +2,8 @@
 
 use sqlx::{Connection as _, SqliteConnection};
 
+use crate::sqlite::call_row::parse_line;
 use crate::sqlite::connection::{Purpose, connect};
-use crate::sqlite::row::parse_line;
 use crate::{Store, StoreError, statements};
 
 impl Store {

@@ -128,9 +128,9 @@ async fn write_all(
 ) -> Result<Changed, sqlx::Error> {
     for setting in settings {
         if let Setting::Server { project, change, .. } = setting
-            && let Some(refused) = change.refused(connection, project).await?
+            && let Some(refusal) = change.refusal(connection, project).await?
         {
-            return Ok(Err(refused));
+            return Ok(Err(refusal));
         }
     }
     let mut rows = 0;

@@ -120,39 +120,6 @@ async fn what_has_begun_keeps_its_status_and_loses_what_is_sealed() {
 }
 
 #[tokio::test]
-async fn an_approved_call_whose_process_died_begins_again() {
-    let database = TestDatabase::new();
-    let clock = &*database.clock;
-    let dying = database.open_as("here", "dying", |_| true).await;
-    let park = granted(&database, &dying).await;
-    dying.begin(resumed(clock, &park)).await.unwrap();
-
-    let next = database.open_as("here", "next", |process| process != "dying").await;
-    assert_eq!(
-        parked_state(&next, &park).await,
-        (CallStatus::Unknown, QuestionState::Used, SealedState::Stored)
-    );
-    clock.advance(Duration::from_secs(1));
-    let again = begun(clock, &park, Attempt::Retry);
-    next.begin(again.clone()).await.unwrap();
-    let row = next.call(&park.record.scope, &park.record.id).await.unwrap();
-    assert_eq!(row, Some(again.record));
-
-    // The second process dies, too: the row is its, not the first one's.
-    let last = database.open_as("here", "last", |process| process == "dying").await;
-    assert_eq!(
-        parked_state(&last, &park).await,
-        (CallStatus::Unknown, QuestionState::Used, SealedState::Stored)
-    );
-    last.begin(begun(clock, &park, Attempt::Retry)).await.unwrap();
-    last.close(ended(&park, CallStatus::Done, ParkedQuestion::Settled)).await.unwrap();
-    assert_eq!(
-        parked_state(&last, &park).await,
-        (CallStatus::Done, QuestionState::Used, SealedState::Deleted)
-    );
-}
-
-#[tokio::test]
 async fn questions_from_the_future_are_answered_with_no_at_the_next_start() {
     let database = TestDatabase::new();
     let clock = &*database.clock;

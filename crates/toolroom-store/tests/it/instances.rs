@@ -5,12 +5,11 @@ use std::time::Duration;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Row};
 use toolroom::clock::Clock;
-use toolroom::ledger::{Answer, Answerer, CallId, CallStatus, Journal, Ledger, ParkedQuestion};
+use toolroom::ledger::{CallId, CallStatus, Journal, Ledger};
 use toolroom::scope::Scope;
 use toolroom_store::Store;
 
 use crate::database::{TestDatabase, begin, done};
-use crate::parked::{decision, ended, parked, resumed};
 
 async fn status(store: &Store, id: &CallId) -> CallStatus {
     store.call(&Scope::default(), id).await.unwrap().unwrap().status
@@ -53,28 +52,6 @@ async fn only_the_calls_of_a_dead_process_become_unknown() {
     assert_eq!(instances(&database).await, ["dying", "living"]);
 }
 
-#[tokio::test]
-async fn a_process_on_another_machine_is_dead_without_heartbeats() {
-    let database = TestDatabase::new();
-    let elsewhere = database.open_as("there", "p", |_| true).await;
-    let record = database.call(&Scope::default());
-    elsewhere.begin(begin(&record)).await.unwrap();
-
-    database.clock.advance(Duration::from_secs(60));
-    let next = database.open_as("here", "next", |_| false).await;
-    assert_eq!(status(&next, &record.id).await, CallStatus::Begun, "a late heartbeat is not death");
-
-    // Any batch writes a due heartbeat while calls are open.
-    elsewhere.close(done(&database.call(&Scope::default()))).await.unwrap();
-    database.clock.advance(Duration::from_secs(60));
-    let next = database.open_as("here", "next", |_| false).await;
-    assert_eq!(status(&next, &record.id).await, CallStatus::Begun);
-
-    database.clock.advance(Duration::from_micros(1));
-    let next = database.open_as("here", "next", |_| false).await;
-    assert_eq!(status(&next, &record.id).await, CallStatus::Unknown);
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_process_with_an_open_call_writes_heartbeats() {
     let database = TestDatabase::new();
@@ -95,24 +72,6 @@ async fn a_process_with_an_open_call_writes_heartbeats() {
     }
     let next = database.open_as("here", "next", |_| false).await;
     assert_eq!(status(&next, &record.id).await, CallStatus::Begun);
-}
-
-#[tokio::test]
-async fn a_running_call_stays_open_when_its_question_is_closed_too_late() {
-    let database = TestDatabase::new();
-    let clock = &*database.clock;
-    let busy = database.open_as("there", "busy", |_| true).await;
-    let park = parked(clock, &Scope::default(), Answerer::Caller);
-    busy.park(park.clone()).await.unwrap();
-    busy.decide(decision(clock, &park, Answer::Once, Answerer::Caller)).await.unwrap();
-    busy.begin(resumed(clock, &park)).await.unwrap();
-    busy.close(ended(&park, CallStatus::Denied, ParkedQuestion::Expired)).await.unwrap_err();
-    database.clock.advance(Duration::from_secs(60));
-    // Any batch writes a due heartbeat while calls are open.
-    busy.close(done(&database.call(&Scope::default()))).await.unwrap();
-    database.clock.advance(Duration::from_secs(60));
-    let next = database.open_as("here", "next", |_| false).await;
-    assert_eq!(status(&next, &park.record.id).await, CallStatus::Begun);
 }
 
 #[tokio::test]

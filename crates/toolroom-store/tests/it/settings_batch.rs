@@ -51,7 +51,7 @@ fn server(database: &TestDatabase) -> ServerRecord {
 
 /// An entry that changes only the record.
 fn entry(database: &TestDatabase, before: Option<ServerRecord>) -> ServerEntry {
-    ServerEntry { record: server(database), before, forgotten: None, is_another: false }
+    ServerEntry { record: server(database), before, deleted_secrets: None, is_other_server: false }
 }
 
 #[tokio::test]
@@ -136,10 +136,15 @@ async fn a_server_replaces_only_the_record_that_was_decided_on() {
     for before in [None, Some(off.clone())] {
         let mut batch = SettingsBatch::default();
         batch.tool_toggle(&shop, "t:one", SwitchState::Off);
-        let forgotten = Some("mcp.files.oauth.".to_owned());
+        let deleted_secrets = Some("mcp.files.oauth.".to_owned());
         batch.server(
             &shop,
-            ServerEntry { record: off.clone(), forgotten, is_another: true, ..entry(&database, before) },
+            ServerEntry {
+                record: off.clone(),
+                deleted_secrets,
+                is_other_server: true,
+                ..entry(&database, before)
+            },
         );
         let refused = store.set_all(batch).await.unwrap_err();
         assert!(matches!(&refused, StoreError::ServerChanged { name } if name == "files"), "{refused}");
@@ -150,11 +155,16 @@ async fn a_server_replaces_only_the_record_that_was_decided_on() {
     assert_eq!(names().await.len(), 3);
 
     let mut batch = SettingsBatch::default();
-    let forgotten = Some("mcp.files.oauth.".to_owned());
+    let deleted_secrets = Some("mcp.files.oauth.".to_owned());
     let before = Some(server(&database));
     batch.server(
         &shop,
-        ServerEntry { record: off.clone(), forgotten, is_another: true, ..entry(&database, before) },
+        ServerEntry {
+            record: off.clone(),
+            deleted_secrets,
+            is_other_server: true,
+            ..entry(&database, before)
+        },
     );
     let revision = store.standing(&shop).await.unwrap().revision;
     store.set_all(batch).await.unwrap();

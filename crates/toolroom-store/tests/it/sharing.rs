@@ -1,85 +1,14 @@
-//! Several stores on one file, as several processes would.
+//! Several stores on one SQLite file: locks, caches, unreadable rows.
 
 use std::time::Duration;
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Executor as _};
-use toolroom::ledger::{
-    Answer, Answerer, Approvals, BeginCall, BeginError, CallFilter, CallStatus, DecideError, Journal, Ledger,
-    QuestionState, RateKey, RateLimit, SwitchState, Switchboard,
-};
+use toolroom::ledger::{Answer, Answerer, Approvals, Journal, Ledger, SwitchState, Switchboard};
 use toolroom::scope::{ProjectId, Scope};
 
-use crate::database::{TestDatabase, begin, done, why};
-use crate::parked::{decision, edit, parked, resumed};
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_stores_write_at_once_and_lose_nothing() {
-    let database = TestDatabase::new();
-    let scope = Scope::default();
-    let mut tasks = Vec::new();
-    for store in [database.open().await, database.open().await] {
-        for _ in 0..8 {
-            let records: Vec<_> = (0..50).map(|_| database.call(&scope)).collect();
-            let store = store.clone();
-            tasks.push(tokio::spawn(async move {
-                for record in records {
-                    drop(store.begin(begin(&record)));
-                    store.close(done(&record)).await.unwrap();
-                }
-            }));
-        }
-    }
-    for task in tasks {
-        task.await.unwrap();
-    }
-    let store = database.open().await;
-    let filter = CallFilter { status: Some(CallStatus::Done), limit: Some(10_000), ..CallFilter::default() };
-    assert_eq!(store.calls(&scope, filter).await.unwrap().len(), 800);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn limits_are_exact_across_stores() {
-    let database = TestDatabase::new();
-    let limit = RateLimit { max: 37, per: Duration::from_secs(60), key: RateKey::User };
-    let mut tasks = Vec::new();
-    for store in [database.open().await, database.open().await] {
-        for _ in 0..50 {
-            let record = database.call(&Scope::default());
-            let begin = store.begin(BeginCall { record, rates: vec![limit], grant: None });
-            tasks.push(tokio::spawn(begin));
-        }
-    }
-    let mut begun = 0;
-    for task in tasks {
-        match task.await.unwrap() {
-            Ok(()) => begun += 1,
-            Err(BeginError::RateLimited { retry_after, .. }) => assert_eq!(retry_after, limit.per),
-            Err(other) => panic!("{other:?}"),
-        }
-    }
-    assert_eq!(begun, limit.max);
-}
-
-#[tokio::test]
-async fn limits_look_at_each_call_at_its_own_time() {
-    let database = TestDatabase::new();
-    let store = database.open().await;
-    let limit = RateLimit { max: 1, per: Duration::from_secs(60), key: RateKey::Project };
-    // Queued together, a minute apart: one transaction, two windows.
-    let answers: Vec<_> = (0..3)
-        .map(|_| {
-            let record = database.call(&Scope::default());
-            database.clock.advance(Duration::from_secs(40));
-            store.begin(BeginCall { record, rates: vec![limit], grant: None })
-        })
-        .collect();
-    let mut begun = Vec::new();
-    for answer in answers {
-        begun.push(answer.await.is_ok());
-    }
-    assert_eq!(begun, [true, false, true]);
-}
+use crate::database::{TestDatabase, begin, why};
+use crate::parked::{decision, parked};
 
 #[tokio::test]
 async fn a_lock_held_by_another_process_is_waited_for() {
@@ -170,61 +99,6 @@ async fn crowd_sees_the_switch(database: &TestDatabase) {
         for answer in early {
             drop(answer.await.unwrap());
         }
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_given_in_one_store_is_seen_by_one_that_looks_for_it() {
-    let database = TestDatabase::new();
-    let (asks, answers) = (database.open().await, database.open().await);
-    for answer in [Answer::Once, Answer::No] {
-        let park = parked(&*database.clock, &Scope::user("p", "ana"), Answerer::Operator);
-        asks.park(park.clone()).await.unwrap();
-        let looks = {
-            let (asks, record) = (asks.clone(), park.record.clone());
-            tokio::spawn(async move {
-                loop {
-                    let question = asks.question(&record.scope, &record.id).await.unwrap().unwrap();
-                    if question.state != QuestionState::Waiting {
-                        return question;
-                    }
-                    tokio::task::yield_now().await;
-                }
-            })
-        };
-        let inbox = answers.questions(&Scope::project("p")).await.unwrap().questions;
-        assert!(inbox.iter().any(|question| question.record.id == park.record.id));
-        answers.decide(decision(&*database.clock, &park, answer, Answerer::Operator)).await.unwrap();
-        let seen = looks.await.unwrap();
-        assert_eq!((seen.answer, seen.answered_by), (Some(answer), Some(Answerer::Operator)));
-        assert_eq!(asks.begin(resumed(&*database.clock, &park)).await.is_ok(), answer.is_yes());
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_many_answers_and_edits_at_once_one_is_taken() {
-    let database = TestDatabase::new();
-    let stores = [database.open().await, database.open().await];
-    for _ in 0..5 {
-        let park = parked(&*database.clock, &Scope::default(), Answerer::Caller);
-        stores[0].park(park.clone()).await.unwrap();
-        let mut tasks = Vec::new();
-        for store in &stores {
-            for answer in [Answer::Once, Answer::No] {
-                let said = decision(&*database.clock, &park, answer, Answerer::Caller);
-                tasks.push(tokio::spawn(store.decide(said)));
-            }
-            let into = parked(&*database.clock, &Scope::default(), Answerer::Caller);
-            tasks.push(tokio::spawn(store.edit(edit(&*database.clock, &park, Answerer::Caller, &into))));
-        }
-        let mut taken = 0;
-        for task in tasks {
-            match task.await.unwrap() {
-                Ok(()) => taken += 1,
-                Err(error) => assert!(matches!(error, DecideError::NotWaiting(_)), "{error:?}"),
-            }
-        }
-        assert_eq!(taken, 1);
     }
 }
 

@@ -41,13 +41,13 @@ impl Backstage {
         id
     }
 
-    fn standing(&self, id: u64) -> ProgramStatus {
-        self.programs.list(OWNER).into_iter().find(|standing| standing.id == id).unwrap()
+    fn status(&self, id: u64) -> ProgramStatus {
+        self.programs.list(OWNER).into_iter().find(|status| status.id == id).unwrap()
     }
 
     async fn ended(&self, id: u64) -> (Status, Cause) {
-        until(BOUND, || self.standing(id).end.is_some()).await;
-        let end = self.standing(id).end.unwrap();
+        until(BOUND, || self.status(id).end.is_some()).await;
+        let end = self.status(id).end.unwrap();
         let ended = Result::as_ref(&end).unwrap();
         (ended.status, ended.cause)
     }
@@ -66,8 +66,8 @@ async fn what_is_printed_can_be_read_while_it_runs_and_afterwards() {
         .await;
     until(BOUND, || stage.lines(id, 0, 9) == ("one\ntwo\n".to_owned(), 2)).await;
     assert_eq!(stage.lines(id, 1, 1), ("two\n".to_owned(), 2));
-    let standing = stage.standing(id);
-    assert!(standing.end.is_none() && standing.stdout_bytes == 8, "{standing:?}");
+    let status = stage.status(id);
+    assert!(status.end.is_none() && status.stdout_bytes == 8, "{status:?}");
     assert!(matches!(stage.programs.remove(OWNER, id), Err(BackgroundError::Running { .. })));
     std::fs::write(stage.bench.path().join("go"), "").unwrap();
     assert_eq!(stage.ended(id).await, (Status::Exited(4), Cause::Itself));
@@ -86,7 +86,7 @@ async fn lines_keep_their_numbers_when_some_are_not_kept() {
     assert_eq!(stage.lines(id, 99_998, 5), ("99999\n100000\n".to_owned(), 100_000));
     let (gap, _) = stage.lines(id, 5_000, 5);
     assert!(gap.contains("bytes left out"), "{gap}");
-    assert_eq!(stage.standing(id).stdout_bytes, 588_895);
+    assert_eq!(stage.status(id).stdout_bytes, 588_895);
 }
 
 #[tokio::test]
@@ -95,8 +95,8 @@ async fn killing_one_ends_its_whole_tree() {
     let id =
         stage.start("sleep 600 & setsid sh -c 'trap \"\" TERM; sleep 600 & sleep 600' & sleep 600").await;
     stage.bench.until_alive(6).await;
-    let standing = stage.programs.stop(OWNER, id).await.unwrap();
-    let end = standing.end.unwrap();
+    let status = stage.programs.stop(OWNER, id).await.unwrap();
+    let end = status.end.unwrap();
     assert_eq!(Result::as_ref(&end).unwrap().cause, Cause::Stopped);
     assert_eq!(stage.bench.alive(), Vec::<String>::new());
     // Once more does no harm.
@@ -111,7 +111,7 @@ async fn an_owner_does_not_see_the_programs_of_another() {
     assert!(matches!(stage.programs.log("other", id, 0, 1), Err(BackgroundError::Unknown { .. })));
     assert!(matches!(stage.programs.stop("other", id).await, Err(BackgroundError::Unknown { .. })));
     assert!(matches!(stage.programs.remove("other", id), Err(BackgroundError::Unknown { .. })));
-    assert!(stage.standing(id).end.is_none());
+    assert!(stage.status(id).end.is_none());
 }
 
 #[tokio::test]
@@ -135,15 +135,15 @@ async fn the_table_is_bounded_and_goes_with_its_owner() {
         }
     }
     assert_eq!((refused, stage.programs.list(OWNER).len()), (4, 16));
-    for standing in stage.programs.list(OWNER) {
-        stage.programs.stop(OWNER, standing.id).await.unwrap();
+    for status in stage.programs.list(OWNER) {
+        stage.programs.stop(OWNER, status.id).await.unwrap();
     }
     let mut last = 0;
     for _ in 0..40 {
         last = stage.start("true").await;
         stage.ended(last).await;
     }
-    let ids: Vec<u64> = stage.programs.list(OWNER).iter().map(|standing| standing.id).collect();
+    let ids: Vec<u64> = stage.programs.list(OWNER).iter().map(|status| status.id).collect();
     assert_eq!(ids, (last - 31..=last).collect::<Vec<u64>>());
     let missing = stage.bench.order("no-such-program", &[]);
     let missing = stage.programs.start(stage.commission(None), missing).await;
@@ -166,7 +166,7 @@ async fn programs_end_with_their_conversation_and_with_no_other() {
     assert_eq!(stage.programs.conversations().into_iter().collect::<Vec<_>>(), ["other", "talk"]);
     assert_eq!(stage.programs.close("talk"), [1, 2]);
     stage.bench.until_alive(4).await;
-    let left: Vec<u64> = stage.programs.list(OWNER).iter().map(|standing| standing.id).collect();
+    let left: Vec<u64> = stage.programs.list(OWNER).iter().map(|status| status.id).collect();
     assert_eq!(left, [3, 4]);
     assert!(stage.programs.close("talk").is_empty());
 }

@@ -1,20 +1,20 @@
-//! Which part of some bytes a reader wants.
+//! The `Range` header.
 
 use std::ops::Range;
 
-/// What a `Range` header asks for.
+/// The bytes that a `Range` header asks for.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// Everything: it asks for nothing, or for something we do not do.
+pub(crate) enum RequestedRange {
+    /// Everything: without the header, or with a form that is not supported.
     All,
     /// These bytes.
     Bytes(Range<u64>),
-    /// Bytes that are not there.
+    /// Bytes beyond the end.
     Beyond,
 }
 
-impl Part {
-    /// Reads `bytes=5-9`, `bytes=5-` and `bytes=-5`, of `length` bytes. Several parts at once are not done.
+impl RequestedRange {
+    /// Reads `bytes=5-9`, `bytes=5-` and `bytes=-5`, of `length` bytes. Several ranges are not supported.
     pub(crate) fn read(header: Option<&str>, length: u64) -> Self {
         let Some((first, last)) = header.and_then(bounds) else { return Self::All };
         let range = match (first, last) {
@@ -42,21 +42,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_is_read_or_everything_is_given() {
-        let check = |header: &str, part: Part| assert_eq!(Part::read(Some(header), 10), part, "{header}");
-        check("bytes=0-0", Part::Bytes(0..1));
-        check("bytes=2-4", Part::Bytes(2..5));
-        check("bytes=2-", Part::Bytes(2..10));
-        check("bytes=2-99", Part::Bytes(2..10));
-        check("bytes=-3", Part::Bytes(7..10));
-        check("bytes=-99", Part::Bytes(0..10));
-        check("bytes=10-", Part::Beyond);
-        check("bytes=-0", Part::Beyond);
+    fn a_range_is_read_or_everything_is_returned() {
+        let check = |header: &str, part: RequestedRange| {
+            assert_eq!(RequestedRange::read(Some(header), 10), part, "{header}")
+        };
+        check("bytes=0-0", RequestedRange::Bytes(0..1));
+        check("bytes=2-4", RequestedRange::Bytes(2..5));
+        check("bytes=2-", RequestedRange::Bytes(2..10));
+        check("bytes=2-99", RequestedRange::Bytes(2..10));
+        check("bytes=-3", RequestedRange::Bytes(7..10));
+        check("bytes=-99", RequestedRange::Bytes(0..10));
+        check("bytes=10-", RequestedRange::Beyond);
+        check("bytes=-0", RequestedRange::Beyond);
         for odd in ["", "bytes", "bytes=", "bytes=-", "bytes=4-2", "bytes=1-2,4-5", "lines=1-2", "bytes=+1-2"]
         {
-            check(odd, Part::All);
+            check(odd, RequestedRange::All);
         }
-        assert_eq!(Part::read(None, 10), Part::All);
-        assert_eq!(Part::read(Some("bytes=0-"), 0), Part::Beyond);
+        assert_eq!(RequestedRange::read(None, 10), RequestedRange::All);
+        assert_eq!(RequestedRange::read(Some("bytes=0-"), 0), RequestedRange::Beyond);
     }
 }

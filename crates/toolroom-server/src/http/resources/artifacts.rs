@@ -17,7 +17,7 @@ use toolroom_store::ArtifactFacts;
 use crate::documents::percent_encoded;
 use crate::http::access::Access;
 use crate::http::extract::json::JSON;
-use crate::http::extract::range::Part;
+use crate::http::extract::range::RequestedRange;
 use crate::http::extract::{Json, Path, Query};
 use crate::http::problem::Problem;
 use crate::http::route::{ANY_TEXT, Route};
@@ -37,7 +37,7 @@ pub(crate) fn routes() -> Vec<Route> {
             content,
         )
         .query::<ContentQuery>()
-        .header("Range", ANY_TEXT, "Part of the content, such as `bytes=0-99`.")
+        .header("Range", ANY_TEXT, "RequestedRange of the content, such as `bytes=0-99`.")
         .response(200, JSON, "The content.")
         .response(200, "text/plain", "The content, of a result that is text.")
         .response(200, "*/*", "The content, of a file.")
@@ -131,10 +131,10 @@ async fn content(
     }
     let length = artifact.bytes;
     let wanted = headers.get(header::RANGE).and_then(|range| range.to_str().ok());
-    let (status, range) = match Part::read(wanted, length) {
-        Part::All => (StatusCode::OK, 0..length),
-        Part::Bytes(range) => (StatusCode::PARTIAL_CONTENT, range),
-        Part::Beyond => {
+    let (status, range) = match RequestedRange::read(wanted, length) {
+        RequestedRange::All => (StatusCode::OK, 0..length),
+        RequestedRange::Bytes(range) => (StatusCode::PARTIAL_CONTENT, range),
+        RequestedRange::Beyond => {
             let detail = format!("`Range` is beyond the end; the artifact has {length} bytes");
             let problem = Problem::new(StatusCode::RANGE_NOT_SATISFIABLE, "no_such_range", detail);
             let told = [(header::CONTENT_RANGE, format!("bytes */{length}"))];

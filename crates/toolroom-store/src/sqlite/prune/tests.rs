@@ -33,7 +33,7 @@ async fn open(folder: &tempfile::TempDir) -> Store {
 }
 
 /// A call with a file of this size, filled with one byte.
-async fn keep(store: &Store, id: &str, bytes: usize, byte: u8) {
+async fn store_artifact(store: &Store, id: &str, bytes: usize, byte: u8) {
     let record = CallRecord {
         status: CallStatus::Done,
         ..CallRecord::arrived(CallId::new(id), Scope::default(), "t", AT)
@@ -90,15 +90,15 @@ async fn talk(store: &Store, id: &str, letters: usize) {
     store.step(RunStep { run: over, entries, events, usage, requests }).await.unwrap();
 }
 
-/// What each chunk forgets, until there are no more.
+/// The report of each chunk, until there are no more.
 async fn chunks(store: &Store, chunk: Chunk) -> Vec<PruneReport> {
     let mut reports = Vec::new();
     loop {
-        let Outcome::Pruned(forgotten) = store.submit(Work::Prune(chunk.clone())).await.unwrap() else {
-            unreachable!("it was asked to forget");
+        let Outcome::Pruned(pruned) = store.submit(Work::Prune(chunk.clone())).await.unwrap() else {
+            unreachable!("prune work returns a pruned chunk");
         };
-        reports.push(forgotten.report);
-        if !forgotten.has_more {
+        reports.push(pruned.report);
+        if !pruned.has_more {
             return reports;
         }
     }
@@ -115,9 +115,9 @@ async fn large_results_go_few_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(&folder).await;
     for (number, id) in (1..).zip(["a", "b", "c", "d", "e"]) {
-        keep(&store, id, LARGE, number).await;
+        store_artifact(&store, id, LARGE, number).await;
     }
-    keep(&store, "f", 4 * LARGE, 6).await;
+    store_artifact(&store, "f", 4 * LARGE, 6).await;
     let reports = chunks(&store, Chunk::Results(age())).await;
     assert!(reports.len() > 3, "{reports:?}");
     let total = reports.iter().fold(PruneReport::default(), |total, report| total.and(*report));
@@ -132,7 +132,7 @@ async fn calls_with_large_results_go_few_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(&folder).await;
     for (number, id) in (1..).zip(["a", "b", "c", "d", "e"]) {
-        keep(&store, id, LARGE, number).await;
+        store_artifact(&store, id, LARGE, number).await;
     }
     let (below, counted) = ("~".to_owned(), "[]".to_owned());
     let reports = chunks(&store, Chunk::Calls { age: age(), below, counted }).await;

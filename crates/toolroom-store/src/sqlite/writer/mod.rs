@@ -7,9 +7,10 @@
 //! one fails. Calls with large artifacts are written last, one by one ([`batch::LargeUnits`]).
 //!
 //! [`mod@unit`] is the work; [`batch`] selects units for a transaction; [`plan`] turns a batch and its [`preconditions`] into
-//! rows, with [`rates`] and [`run_precondition`]; [`transaction`] executes them; [`task`] is the loop.
+//! rows, with [`rates`] and [`run_precondition`]; [`transaction`] executes them, [`commit`] retries; [`task`] is the loop.
 
 mod batch;
+mod commit;
 mod plan;
 mod preconditions;
 mod queue;

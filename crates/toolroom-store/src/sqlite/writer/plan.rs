@@ -16,12 +16,13 @@ use super::rates::Rates;
 use super::run_precondition::RunPrecondition;
 use super::unit::{Refusal, Unit, Work};
 use crate::sqlite::approvals::{AnswerRow, ApprovalRow};
+use crate::sqlite::call_row::{CALL_COLUMNS, CallRow};
 use crate::sqlite::conversation::{LeaseChange, RunChange, RunRows};
 use crate::sqlite::instance::Instance;
 use crate::sqlite::memories::MemoryChange;
 use crate::sqlite::programs::ProgramChange;
 use crate::sqlite::prune::Chunk;
-use crate::sqlite::row::{CALL_COLUMNS, CallRow, Json, Text};
+use crate::sqlite::row::{Json, Text};
 use crate::sqlite::settings::Setting;
 use crate::statements::{Bound, CALL_CHUNK_ROWS, Statement};
 

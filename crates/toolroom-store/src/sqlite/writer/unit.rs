@@ -14,11 +14,11 @@ use toolroom::provenance::TrackChange;
 use super::write_ahead::Slot;
 use crate::StoreError;
 use crate::sqlite::artifacts::Hashes;
+use crate::sqlite::call_row::CallRow;
 use crate::sqlite::conversation::{LeaseChange, RunChange};
 use crate::sqlite::memories::MemoryChange;
 use crate::sqlite::programs::ProgramChange;
 use crate::sqlite::prune::{CHUNK_BYTES, Chunk, PrunedChunk};
-use crate::sqlite::row::CallRow;
 use crate::sqlite::secrets::KeyNames;
 use crate::sqlite::settings::Setting;
 

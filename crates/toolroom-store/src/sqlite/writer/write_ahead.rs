@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-use crate::sqlite::row::CallRow;
+use crate::sqlite::call_row::CallRow;
 use crate::{PART_BYTES, WriteAheadFile};
 
 /// Longer rows wait for the database.

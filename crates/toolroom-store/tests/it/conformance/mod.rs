@@ -1,4 +1,7 @@
-//! What every ledger promises to the kernel. Run against the store and against the kernel's ledger in memory.
+//! The conformance suite of back ends: the guarantees that `port/mod.rs` states.
+//!
+//! A back end implements [`Backend`] and calls [`conformance_suite!`]. The kernel's ledger in memory, which has one process,
+//! passes the part about a single store.
 
 mod calls;
 mod clients;
@@ -6,6 +9,7 @@ mod clocks;
 mod edits;
 mod grants;
 mod limits;
+mod processes;
 mod questions;
 mod standing;
 
@@ -14,21 +18,115 @@ use toolroom::testing::{ManualClock, MemoryLedger};
 
 use crate::database::{START, TestDatabase};
 
-#[tokio::test]
-async fn the_store_keeps_what_every_ledger_promises() {
-    let database = TestDatabase::new();
-    let store = database.open().await;
-    check(&store, &database.clock).await;
-    store.shutdown().await.unwrap();
+/// A back end: a database that several processes open.
+pub(crate) trait Backend: Sized {
+    /// The database as one process sees it.
+    type Store: Storage + Artifacts + Clone + Send + Sync + 'static;
+
+    /// Creates an empty database.
+    fn create() -> Self;
+
+    /// The clock of all processes.
+    fn clock(&self) -> &ManualClock;
+
+    /// Opens the database as a process on a machine. `is_alive` is the liveness of other processes on this machine.
+    async fn open_as(
+        &self,
+        machine: &str,
+        process: &str,
+        is_alive: impl Fn(&str) -> bool + Send + Sync + 'static,
+    ) -> Self::Store;
+
+    /// Opens the database as one more living process.
+    async fn open(&self) -> Self::Store {
+        self.open_as("here", "me", |_| true).await
+    }
 }
 
-#[tokio::test]
-async fn the_ledger_in_memory_keeps_what_every_ledger_promises() {
-    check(&MemoryLedger::new(), &ManualClock::at(START)).await;
+impl Backend for TestDatabase {
+    type Store = toolroom_store::Store;
+
+    fn create() -> Self {
+        Self::new()
+    }
+
+    fn clock(&self) -> &ManualClock {
+        &self.clock
+    }
+
+    async fn open_as(
+        &self,
+        machine: &str,
+        process: &str,
+        is_alive: impl Fn(&str) -> bool + Send + Sync + 'static,
+    ) -> Self::Store {
+        Self::open_as(self, machine, process, is_alive).await
+    }
 }
 
-/// Each part works in a project of its own.
-async fn check(ledger: &(impl Storage + Artifacts), clock: &ManualClock) {
+macro_rules! conformance_suite {
+    ($name:ident, $backend:ty) => {
+        mod $name {
+            use super::*;
+
+            #[tokio::test]
+            async fn one_store() {
+                let backend = <$backend as Backend>::create();
+                check_store(&backend.open().await, backend.clock()).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn two_stores_write_at_once_and_lose_nothing() {
+                processes::two_stores_write_at_once_and_lose_nothing::<$backend>().await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn limits_are_exact_across_stores() {
+                processes::limits_are_exact_across_stores::<$backend>().await;
+            }
+
+            #[tokio::test]
+            async fn limits_look_at_each_call_at_its_own_time() {
+                processes::limits_look_at_each_call_at_its_own_time::<$backend>().await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn an_answer_given_in_one_store_is_seen_by_one_that_looks_for_it() {
+                processes::an_answer_given_in_one_store_is_seen_by_one_that_looks_for_it::<$backend>().await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn of_many_answers_and_edits_at_once_one_is_taken() {
+                processes::of_many_answers_and_edits_at_once_one_is_taken::<$backend>().await;
+            }
+
+            #[tokio::test]
+            async fn a_process_on_another_machine_is_dead_without_heartbeats() {
+                processes::a_process_on_another_machine_is_dead_without_heartbeats::<$backend>().await;
+            }
+
+            #[tokio::test]
+            async fn a_running_call_stays_open_when_its_question_is_closed_too_late() {
+                processes::a_running_call_stays_open_when_its_question_is_closed_too_late::<$backend>().await;
+            }
+
+            #[tokio::test]
+            async fn an_approved_call_whose_process_died_begins_again() {
+                processes::an_approved_call_whose_process_died_begins_again::<$backend>().await;
+            }
+        }
+    };
+}
+
+conformance_suite!(sqlite, TestDatabase);
+
+#[tokio::test]
+async fn the_ledger_in_memory_passes_the_part_about_one_store() {
+    check_store(&MemoryLedger::new(), &ManualClock::at(START)).await;
+}
+
+/// What holds for a single process. Each part uses a project of its own.
+async fn check_store(ledger: &(impl Storage + Artifacts), clock: &ManualClock) {
     calls::a_call_is_begun_and_closed(ledger, clock).await;
     calls::a_final_status_stays_and_an_open_one_does_not(ledger, clock).await;
     calls::every_field_comes_back(ledger, clock).await;

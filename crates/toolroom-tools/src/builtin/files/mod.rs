@@ -110,9 +110,9 @@ pub(super) fn failed(error: FileError) -> ToolError {
             ErrorKind::PermissionDenied
         }
         FileError::Root { .. } => {
-            let told =
+            let tool_error =
                 ToolError::tool("a folder of the workspace cannot be opened; its owner has to check it");
-            return told.caused_by(error);
+            return tool_error.caused_by(error);
         }
         FileError::GivenUp { .. } => ErrorKind::Cancelled,
         FileError::NotAFile { .. }
@@ -130,16 +130,16 @@ pub(super) fn failed(error: FileError) -> ToolError {
         _ => None,
     };
     // The system's message is safe to show: it is about the path the caller named.
-    let said = match &error {
+    let detail = match &error {
         FileError::Io { source, .. } => format!(": {}", source.kind()),
         _ => String::new(),
     };
-    let mut told = ToolError::new(kind, format!("{error}{said}"));
+    let mut tool_error = ToolError::new(kind, format!("{error}{detail}"));
     if let Some(hint) = hint {
-        told = told.with_hint(hint);
+        tool_error = tool_error.with_hint(hint);
     }
     match error {
-        FileError::Io { source, .. } | FileError::Full { source, .. } => told.caused_by(source),
-        _ => told,
+        FileError::Io { source, .. } | FileError::Full { source, .. } => tool_error.caused_by(source),
+        _ => tool_error,
     }
 }

@@ -212,12 +212,12 @@ async fn in_other_process(
 }
 
 fn listed(own: &[ProgramStatus], kept: &[BackgroundProgram]) -> Value {
-    let is_own = |number| own.iter().any(|standing| standing.id == number);
+    let is_own = |number| own.iter().any(|program| program.id == number);
     let former =
         kept.iter().filter(|program| program.state != ProgramState::RunningHere && !is_own(program.number));
     let former =
         former.map(|program| (recorded_program::is_running(program), recorded_program::item(program)));
-    let own = own.iter().map(|standing| (standing.end.is_none(), item(standing)));
+    let own = own.iter().map(|program| (program.end.is_none(), item(program)));
     let (running, finished): (Vec<_>, Vec<_>) = former.chain(own).partition(|(is_running, _)| *is_running);
     let total = running.len() + finished.len();
     let items = |list: Vec<(bool, ProgramEntry)>| {
@@ -227,7 +227,7 @@ fn listed(own: &[ProgramStatus], kept: &[BackgroundProgram]) -> Value {
 }
 
 fn logged(log: &Log, offset: u64) -> Value {
-    let item = item(&log.standing);
+    let item = item(&log.program);
     json!({
         "success": true,
         "session_id": item.session_id,
@@ -241,8 +241,8 @@ fn logged(log: &Log, offset: u64) -> Value {
     })
 }
 
-fn item(standing: &ProgramStatus) -> ProgramEntry {
-    let (status, exit_code, timed_out) = match standing.end.as_deref() {
+fn item(program: &ProgramStatus) -> ProgramEntry {
+    let (status, exit_code, timed_out) = match program.end.as_deref() {
         None => ("running", NO_CODE, false),
         // Another process killed it; the supervisor has no status.
         Some(Err(_)) => ("lost", NO_CODE, false),
@@ -252,14 +252,14 @@ fn item(standing: &ProgramStatus) -> ProgramEntry {
         }
     };
     ProgramEntry {
-        session_id: session_id(standing.id),
-        command: standing.command.clone(),
+        session_id: session_id(program.id),
+        command: program.command.clone(),
         status,
         exit_code,
         started_at: None,
-        duration_seconds: Some(standing.duration.as_secs()),
+        duration_seconds: Some(program.duration.as_secs()),
         timed_out,
-        stdout_length: Some(standing.stdout_bytes),
+        stdout_length: Some(program.stdout_bytes),
         note: None,
     }
 }
