@@ -1,4 +1,4 @@
-//! Every tool there is, over what tools reach. Only the composition root calls it.
+//! The catalog of all tools. Only the composition root builds it.
 
 use std::sync::Arc;
 
@@ -24,9 +24,9 @@ use toolroom_tools::builtin::{self, ToolDependencies};
 
 use crate::config::Openings;
 
-/// What tools reach besides the storage; nothing, where only their names are wanted.
+/// What tools need besides storage. Empty if tools are only listed.
 #[derive(Default)]
-pub(crate) struct Doors {
+pub(crate) struct CatalogDependencies {
     pub(crate) checkup: Option<Arc<dyn Checkup>>,
     pub(crate) commands: CommandPolicy,
     pub(crate) files: Option<Arc<Projects>>,
@@ -40,14 +40,14 @@ pub(crate) struct Doors {
     pub(crate) calendars: Option<Arc<dyn Calendars>>,
 }
 
-/// The tools of every project, and beside them those that reach into this machine, which other projects may be given.
+/// The catalog, and the host tools, which the project `local` has and others may get.
 pub(crate) type AllTools = (Arc<Catalog>, Vec<Arc<dyn Tool>>);
 
-/// Every tool there is: the built-in ones over this storage, and an embedder's own.
+/// Registers the built-in tools, and those of an embedder.
 pub(crate) fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
     storage: Arc<S>,
     limits: Vec<LimitRule>,
-    Doors {
+    CatalogDependencies {
         checkup,
         commands,
         files,
@@ -59,12 +59,12 @@ pub(crate) fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
         engines,
         location,
         calendars,
-    }: Doors,
+    }: CatalogDependencies,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
 ) -> anyhow::Result<AllTools> {
     let catalog = Arc::new(Catalog::with_limits(limits));
     let known = Arc::downgrade(&catalog);
-    // What a person opens on their machine is open to their own project.
+    // Egress rules of the owner apply to the project `local`.
     let web = Web::new(move |project, tool| match known.upgrade() {
         Some(catalog) if *project == ProjectId::default() => catalog
             .find(project, tool.as_str())
@@ -95,8 +95,8 @@ pub(crate) fn full_catalog<S: Artifacts + Journal + Switchboard + 'static>(
         web: Arc::new(web),
     };
     catalog.register_all(None, builtin::all(&around)?)?;
-    let machine = builtin::of_local_machine(&around)?;
-    catalog.register_all(Some(&ProjectId::default()), machine.clone())?;
+    let host_tools = builtin::of_local_machine(&around)?;
+    catalog.register_all(Some(&ProjectId::default()), host_tools.clone())?;
     register(&catalog)?;
-    Ok((catalog, machine))
+    Ok((catalog, host_tools))
 }

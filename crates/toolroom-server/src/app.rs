@@ -1,4 +1,4 @@
-//! The composition root: here, and nowhere else, kernel, store, host and tools are put together.
+//! The composition root: the only place where kernel, store, host and tools are joined.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -31,7 +31,7 @@ use toolroom_tools::builtin::get_location_from_ip::LocationService;
 use toolroom_tools::builtin::shell::{CommandPolicy, ConversationResources};
 use toolroom_tools::mcp::Gateway;
 
-use crate::all_tools::{Doors, full_catalog};
+use crate::all_tools::{CatalogDependencies, full_catalog};
 use crate::calendar::{self, ConfiguredCalendar};
 use crate::config::{
     CompiledConfig, Config, FileKeys, Folder, LoadedConfig, LocationKeys, PolicyKeys, Sources, Trust,
@@ -41,37 +41,37 @@ use crate::database::{
 };
 use crate::doctor::Doctor;
 use crate::gateway::gateway;
-use crate::machine::Machine;
-use crate::metrics::Figures;
+use crate::host_tools::HostTools;
+use crate::metrics::Metrics;
 use crate::models::keys_of_variables;
 use crate::own_files::own_files;
 use crate::search::{self, ConfiguredEngines};
-use crate::vault::{Hides, Vault};
+use crate::vault::{RedactedValues, Vault};
 
-/// What was said at the terminal, inside the data folder.
+/// The input history of `chat`, in the data folder.
 pub(crate) const CHAT_HISTORY: &str = "chat_history";
 
-/// The home of commands inside the data folder, which is not that of the user.
+/// The home folder of commands, in the data folder.
 pub(crate) const COMMANDS_HOME: &str = "home";
 
-/// How often somebody looks whether a conversation was deleted by another process, and its programs have to end.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// How often background tasks run, such as ending the programs of conversations that another process deleted.
+const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// How long the end of everything waits for what outlives calls. Each server has less than that for itself.
-const LAST_LOOKS: Duration = Duration::from_secs(5);
+/// How long shutdown waits for background programs and MCP servers. A single server has less time.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long whoever opens a toolroom stays.
+/// How long the process uses a toolroom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stay {
-    /// For one command: nothing can be left running.
+    /// For one command: no program keeps running.
     Short,
-    /// Until somebody leaves, who can look after what runs meanwhile.
+    /// For a session or as a server: background programs are supported.
     Long,
 }
 
-/// A running toolroom: its calls, and what is behind them.
+/// An open toolroom.
 pub struct App {
-    /// The one door to every tool.
+    /// Calls every tool.
     pub room: Toolroom,
     /// Journal, artifacts, questions and settings.
     pub store: Store,
@@ -79,24 +79,19 @@ pub struct App {
     pub vault: Arc<Vault>,
     /// The configuration, and where each value comes from.
     pub config: LoadedConfig,
-    /// Where its files are.
     pub sources: Sources,
-    /// Where everything is kept.
     pub folders: Folders,
     /// Shells and programs that outlive a call.
     conversation_resources: Arc<ConversationResources>,
-    /// What is counted while it stays.
-    pub(crate) figures: Arc<Figures>,
-    /// The tools that reach into this machine.
-    pub(crate) machine: Machine,
-    /// Other servers, and their tools.
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) host_tools: HostTools,
+    /// MCP servers and their tools.
     pub(crate) gateway: Arc<Gateway>,
-    /// What everything may reach in private networks.
+    /// Egress rules for all tools.
     pub(crate) openings: Vec<EgressRule>,
-    /// Who can examine it.
     pub(crate) checkup: Arc<dyn Checkup>,
-    /// As long as the store is open, nobody puts another database in its place.
-    _place: FolderLock,
+    /// Keeps a restore from replacing the open database.
+    _lock: FolderLock,
 }
 
 impl App {
@@ -120,7 +115,7 @@ impl App {
     ) -> anyhow::Result<Self> {
         let sources = Sources::find(&folders);
         let read = sources.read()?;
-        // What is wrong does not depend on trust, so it is told before anything is opened or made.
+        // Errors do not depend on trust, so they are reported before anything is opened or created.
         let mut compiled = CompiledConfig::of(&read.layers(Trust::Missing, flags))?;
         let LockedStore { store, lock: place } = match stay {
             Stay::Long => open_store_with_write_ahead(&folders).await?,
@@ -131,7 +126,7 @@ impl App {
             compiled = CompiledConfig::of(&read.layers(trust, flags))?;
         }
         let CompiledConfig { loaded: config, policy, limits, openings } = compiled;
-        let vault = Arc::new(Vault::new(folders.clone(), store.clone(), hides(&config)));
+        let vault = Arc::new(Vault::new(folders.clone(), store.clone(), redacted_values(&config)));
         let storage = Arc::new(store.clone());
         let file = FileId::from_path(&folders.data.join(DATABASE)).ok().flatten();
         let checkup: Arc<dyn Checkup> = Arc::new(Doctor::for_running(&folders, flags, &store, file));
@@ -148,7 +143,7 @@ impl App {
         let everywhere = openings.everywhere().to_vec();
         let commands = command_policy(&folders, &config.config.policy);
         let disk_bytes = commands.disk_bytes;
-        let doors = Doors {
+        let dependencies = CatalogDependencies {
             checkup: Some(Arc::clone(&checkup)),
             files: Some(Arc::clone(&files)),
             memories: Some(Arc::clone(&storage) as _),
@@ -164,18 +159,18 @@ impl App {
                 Arc::clone(&vault),
             ))),
         };
-        let (catalog, machine) = full_catalog(Arc::clone(&storage), limits, doors, register)?;
-        let machine = Machine::new(machine, store.clone());
+        let (catalog, host_tools) = full_catalog(Arc::clone(&storage), limits, dependencies, register)?;
+        let host_tools = HostTools::new(host_tools, store.clone());
         let gateway = Arc::new(gateway(&folders, &files, &store, &vault, &catalog, &everywhere, disk_bytes));
         gateway.reconcile().await?;
         for UnreadableServer { name, why } in store.unreadable(&ProjectId::default()).await? {
-            tracing::warn!(server = name, why, "the entry of a server cannot be read, and it is not used");
+            tracing::warn!(server = name, why, "skipping an MCP server whose entry cannot be read");
         }
         if stay == Stay::Long {
             tokio::spawn(maintain(Arc::downgrade(&conversation_resources), store.clone(), folders.clone()));
-            tokio::spawn(look_after_servers(Arc::downgrade(&gateway), gateway.outdated()));
+            tokio::spawn(maintain_servers(Arc::downgrade(&gateway), gateway.outdated()));
         }
-        let figures = Figures::new();
+        let metrics = Metrics::new();
         let room = Toolroom::builder(storage)
             .catalog(catalog)
             .policy(policy)
@@ -186,7 +181,7 @@ impl App {
             .seal(Arc::clone(&vault) as _)
             .redactions(Arc::clone(&vault) as _)
             .clock(Arc::new(SystemClock))
-            .observer(figures.observer())
+            .observer(metrics.observer())
             .build();
         Ok(Self {
             room,
@@ -196,33 +191,32 @@ impl App {
             sources,
             folders,
             conversation_resources,
-            figures,
-            machine,
+            metrics,
+            host_tools,
             gateway,
             openings: everywhere,
             checkup,
-            _place: place,
+            _lock: place,
         })
     }
 
-    /// What is remembered of users.
+    /// The memories of users.
     #[must_use]
     pub fn memories(&self) -> &dyn Memories {
         &self.store
     }
 
-    /// The agents that people made.
+    /// The stored agents.
     #[must_use]
     pub fn agents(&self) -> &dyn Agents {
         &self.store
     }
 
-    /// Deletes a conversation, ends its shell and its programs in the background, and forgets what was opened to them.
-    /// Where another process looks after them, that one ends them when it next looks. Says whether there was a
-    /// conversation.
+    /// Deletes a conversation and ends its shell and background programs. Another process ends its own programs of the
+    /// conversation with its next maintenance. Returns whether the conversation existed.
     ///
     /// # Errors
-    /// When a run is at work in it, or the database fails.
+    /// When a run is active in it, or the database fails.
     pub async fn delete_conversation(&self, scope: &Scope, id: &ConversationId) -> Result<bool, StepError> {
         let is_deleted = self.store.delete_conversation(scope, id).await?;
         if is_deleted {
@@ -231,65 +225,64 @@ impl App {
         Ok(is_deleted)
     }
 
-    /// Writes what is queued and lets go of the database, the network and other servers. For whoever ends, and knows that
-    /// nobody else works here any more.
+    /// Writes what is queued and closes the database, the network and MCP servers. Call it last, when all work has ended.
     ///
     /// # Errors
     /// When the last write fails.
     pub async fn close(&self) -> anyhow::Result<()> {
         self.conversation_resources.close_proxies();
-        let last_looks = async {
+        let shutdown = async {
             self.gateway.close().await;
             self.conversation_resources.maintain().await
         };
-        match tokio::time::timeout(LAST_LOOKS, last_looks).await {
+        match tokio::time::timeout(SHUTDOWN_TIMEOUT, shutdown).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "how programs in the background have ended is not kept"),
-            Err(_) => tracing::warn!("other servers or programs in the background are left without a word"),
+            Ok(Err(error)) => tracing::warn!(%error, "cannot store how background programs ended"),
+            Err(_) => tracing::warn!("MCP servers or background programs did not end in time"),
         }
         Ok(self.store.shutdown().await?)
     }
 }
 
-/// Looks after what outlives calls, and what other processes left behind, as long as somebody has it.
+/// Maintains background programs, and adopts the work of dead processes, until the app is dropped.
 async fn maintain(conversation_resources: Weak<ConversationResources>, store: Store, folders: Folders) {
     loop {
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(MAINTENANCE_INTERVAL).await;
         let Some(conversation_resources) = conversation_resources.upgrade() else { return };
         if let Err(error) = conversation_resources.maintain().await {
-            tracing::debug!(%error, "what outlives calls is looked after later");
+            tracing::debug!(%error, "maintenance of background programs failed, trying again later");
         }
         drop(conversation_resources);
         replay_orphaned_files(&store, &folders).await;
     }
 }
 
-/// Looks after other servers, and at once when a call has found that they are not what they were.
-async fn look_after_servers(gateway: Weak<Gateway>, outdated: Arc<Notify>) {
+/// Maintains MCP servers, immediately when a call finds that one has changed.
+async fn maintain_servers(gateway: Weak<Gateway>, outdated: Arc<Notify>) {
     loop {
-        drop(tokio::time::timeout(LOOK_EVERY, outdated.notified()).await);
+        drop(tokio::time::timeout(MAINTENANCE_INTERVAL, outdated.notified()).await);
         let Some(gateway) = gateway.upgrade() else { return };
         if let Err(error) = gateway.maintain().await {
-            tracing::debug!(%error, "other servers are looked after later");
+            tracing::debug!(%error, "maintenance of MCP servers failed, trying again later");
         }
     }
 }
 
-fn hides(config: &LoadedConfig) -> Hides {
+fn redacted_values(config: &LoadedConfig) -> RedactedValues {
     let keys = &config.config.redaction;
     let variables = match keys.environment {
         true => environment::secret_variables(),
         false => Vec::new(),
     };
-    // A key that is sent to a vendor is a secret, whatever its variable is called.
+    // The key of a vendor is a secret even if the name of its variable does not look like one.
     let mut values = keys_of_variables(&config.config);
     values.extend(search::keys_of_variables(&config.config.search));
     values.extend(calendar::password_of_variable(&config.config.calendar));
     values.extend(variables.into_iter().map(|(name, value)| Secret::new(format!("${name}"), value)));
-    Hides { patterns: if keys.patterns { Patterns::Keys } else { Patterns::None }, values }
+    RedactedValues { patterns: if keys.patterns { Patterns::Keys } else { Patterns::None }, values }
 }
 
-/// How commands are judged and confined.
+/// The limits of commands.
 fn command_policy(folders: &Folders, policy: &PolicyKeys) -> CommandPolicy {
     CommandPolicy {
         judged: policy.judging(),
@@ -300,7 +293,7 @@ fn command_policy(folders: &Folders, policy: &PolicyKeys) -> CommandPolicy {
     }
 }
 
-/// Who is asked where this machine is.
+/// The location service.
 fn location(keys: &LocationKeys) -> LocationService {
     LocationService {
         locator: keys.provider,
@@ -309,14 +302,14 @@ fn location(keys: &LocationKeys) -> LocationService {
     }
 }
 
-/// The workspaces of all projects. Opens nothing.
+/// The workspaces of all projects, not yet opened.
 pub(crate) fn projects(folders: &Folders, config: &Config) -> anyhow::Result<Projects> {
     let home = environment::path_variable("HOME");
     let mut projects = Projects::new(folders, LOCAL_PROJECT, own_files(folders)).with_home(home);
     let path = |folder: &Folder| {
         folder
             .path()
-            .with_context(|| format!("cannot find `{folder}`: HOME is not set; write the whole path"))
+            .with_context(|| format!("cannot find `{folder}`: HOME is not set; use an absolute path"))
     };
     if let Some(workspace) = &config.workspace {
         projects = projects.with_workspace(path(workspace)?);
@@ -331,11 +324,11 @@ pub(crate) fn projects(folders: &Folders, config: &Config) -> anyhow::Result<Pro
     Ok(projects)
 }
 
-/// Every tool there is, for whoever does not call them: nothing can be examined or opened from here.
+/// The catalog without dependencies, for listing tools.
 pub(crate) fn catalog<S: Artifacts + Journal + Switchboard + 'static>(
     storage: Arc<S>,
     limits: Vec<LimitRule>,
     register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
 ) -> anyhow::Result<Arc<Catalog>> {
-    Ok(full_catalog(storage, limits, Doors::default(), register)?.0)
+    Ok(full_catalog(storage, limits, CatalogDependencies::default(), register)?.0)
 }

@@ -1,4 +1,4 @@
-//! The calendar of whoever owns this machine: what is configured and kept as a secret, joined.
+//! The owner's calendar: configuration and secrets joined.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use toolroom_tools::builtin::create_calendar_event::{CalendarAccount, Calendars}
 use crate::config::{CalendarKeys, SecretRef, ServiceUrl};
 use crate::vault::Vault;
 
-/// The calendar of this configuration, which is that of the owner's own project.
+/// The configured calendar, for the project `local`.
 pub(crate) struct ConfiguredCalendar {
     keys: CalendarKeys,
     vault: Arc<Vault>,
@@ -58,7 +58,7 @@ impl Calendars for ConfiguredCalendar {
     }
 }
 
-/// The password, if a variable holds it, to be hidden wherever it might be shown.
+/// The password in an environment variable, to be redacted.
 pub(crate) fn password_of_variable(keys: &CalendarKeys) -> Option<Secret> {
     let place = keys.password.as_ref().filter(|place| matches!(place, SecretRef::Variable(_)))?;
     place.key(&[], environment::variable).ok()

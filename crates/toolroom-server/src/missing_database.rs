@@ -1,4 +1,4 @@
-//! A master key without its database: what is odd about that, and what to do.
+//! A master key without its database, which hints at a lost database.
 
 use toolroom_host::folders::Folders;
 use toolroom_host::seal::KEY_FILE;
@@ -6,34 +6,34 @@ use toolroom_host::text_file;
 
 use crate::database::DATABASE;
 
-/// Whether an empty database lies beside a master key. A key is made when there is something to seal for the database,
-/// so the database was not always empty.
+/// Whether the database is empty although a master key exists. The key is created with the first sealed value, so the
+/// database was not empty before.
 pub(crate) fn is_emptied(folders: &Folders) -> bool {
     text_file::is_empty(&folders.data.join(DATABASE)) && text_file::is_there(&folders.data.join(KEY_FILE))
 }
 
-/// What to do then.
+/// The message for it.
 pub(crate) fn emptied(folders: &Folders) -> String {
     let (database, key) = (folders.data.join(DATABASE), folders.data.join(KEY_FILE));
     format!(
-        "the database `{}` is empty, and beside it lies the master key of what was in it; bring that back with `toolroom \
-         backup restore FILE`, or move `{}` away to begin anew",
+        "the database `{}` is empty, but a master key for it exists; restore a backup with `toolroom \
+         backup restore FILE`, or move `{}` away to start over",
         database.display(),
         key.display()
     )
 }
 
-/// Whether there is a master key and no database. That is no damage: somebody may have put the key there beforehand.
+/// Whether there is a master key but no database. No error: the operator may have put the key there in advance.
 pub(crate) fn is_lost(folders: &Folders) -> bool {
-    // In this order: whoever makes a key has made the database before.
+    // In this order, because the database is created before the key.
     text_file::is_there(&folders.data.join(KEY_FILE)) && !text_file::is_there(&folders.data.join(DATABASE))
 }
 
-/// What is to be known then.
+/// The message for it.
 pub(crate) fn lost(folders: &Folders) -> String {
     let (database, key) = (folders.data.join(DATABASE), folders.data.join(KEY_FILE));
     format!(
-        "there is no database `{}`, though the master key `{}` lies beside it; if there was one, bring it back with \
+        "there is no database `{}`, but a master key `{}`; if there was a database, restore it with \
          `toolroom backup restore FILE`",
         database.display(),
         key.display()

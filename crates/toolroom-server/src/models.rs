@@ -1,4 +1,4 @@
-//! The models that can be asked: what is configured, found in the environment and kept as a secret, joined.
+//! The available models: configuration, environment and secrets joined.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,11 +14,10 @@ use toolroom_models::vendor::ModelName;
 use crate::config::{Config, SecretRef, Span, VendorKeys};
 use crate::vault::Vault;
 
-/// The vendors of this configuration and of the environment. What is configured goes before what variables say. Secrets
-/// are opened only if a vendor's key is among them.
+/// The vendors of configuration and environment; configuration wins. Opens secrets only if a vendor's key is one.
 ///
 /// # Errors
-/// When secrets are needed and cannot be read. A single one that is missing is told when its vendor is used.
+/// When secrets are needed and cannot be read. A missing one is reported when its vendor is used.
 pub async fn directory(config: &Config, vault: &Vault, project: &ProjectId) -> anyhow::Result<Directory> {
     let needs_secrets = |keys: &VendorKeys| matches!(keys.key, Some(SecretRef::Secret(_)));
     let secrets = match config.vendors.iter().any(|said| needs_secrets(&said.keys)) {
@@ -28,28 +27,32 @@ pub async fn directory(config: &Config, vault: &Vault, project: &ProjectId) -> a
     Ok(directory_of(config, &secrets))
 }
 
-/// The same with secrets that were opened already.
+/// Like [`directory`], with secrets that are already open.
 #[must_use]
 pub fn directory_of(config: &Config, secrets: &[Secret]) -> Directory {
-    joined(config, secrets, environment::variable)
+    build_directory(config, secrets, environment::variable)
 }
 
-/// The vendors' keys that variables hold, to be hidden wherever they might be shown, whatever the variables are called.
+/// Vendor keys in environment variables, to be redacted.
 #[must_use]
 pub fn keys_of_variables(config: &Config) -> Vec<Secret> {
-    // Without stored secrets only variables give keys.
-    joined(config, &[], environment::variable).vendors().iter().filter_map(Vendor::key).cloned().collect()
+    build_directory(config, &[], environment::variable)
+        .vendors()
+        .iter()
+        .filter_map(Vendor::key)
+        .cloned()
+        .collect()
 }
 
-fn joined(config: &Config, secrets: &[Secret], look: impl Fn(&str) -> Option<String>) -> Directory {
+fn build_directory(config: &Config, secrets: &[Secret], look: impl Fn(&str) -> Option<String>) -> Directory {
     let mut settings: BTreeMap<String, VendorSettings> = from_variables(&look);
-    // Later layers are stronger.
+    // Later layers win.
     for said in &config.vendors {
         let weaker = settings.remove(&said.vendor).unwrap_or_default();
         let from = said.origin.to_string();
         settings.insert(said.vendor.clone(), of_keys(&said.keys, &from, secrets, &look).over(weaker));
     }
-    // A model that the operator has written down may be asked, also on this machine.
+    // A model that the operator names may be used even if its vendor runs on this machine.
     let agents = config
         .agent_records()
         .into_iter()
@@ -92,7 +95,7 @@ mod tests {
     fn directory(text: &str, secrets: &[Secret]) -> Directory {
         let layer = Layer::User { path: "toolroom.toml".into(), text: text.to_owned() };
         let config = load(&[layer]).unwrap().config;
-        joined(&config, secrets, |name| (name == "GROQ_API_KEY").then(|| "gsk-1234".to_owned()))
+        build_directory(&config, secrets, |name| (name == "GROQ_API_KEY").then(|| "gsk-1234".to_owned()))
     }
 
     fn error(directory: &Directory, model: &str) -> String {
@@ -118,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vendor_of_this_machine_is_asked_once_the_operator_has_named_it() {
+    fn a_local_vendor_is_used_once_the_operator_names_it() {
         for (text, is_open) in [
             ("", false),
             ("[vendor.openai]\nmodel = 'gpt-5'", false),

@@ -1,4 +1,4 @@
-//! The files that are ours: no tool reads them, and nothing that is saved takes their place.
+//! Our own files, which tools must not read and saved files must not replace.
 
 use std::path::{Path, PathBuf};
 
@@ -11,13 +11,13 @@ use crate::config::FILE_NAME;
 use crate::database::{CHANGE_COUNTER, DATABASE, WRITE_AHEAD_FOLDER};
 use crate::gateway::SERVERS;
 
-/// What their names begin with: beside a database lie its log and the copies from before.
+/// Prefixes of their names: a database has a log and copies next to it.
 const NAMES: [&str; 4] = [DATABASE, KEY_FILE, FILE_NAME, CHAT_HISTORY];
 
-/// Folders of the data folder in which everything is ours.
+/// Folders in the data folder whose whole content is ours.
 const FOLDERS: [&str; 3] = [WRITE_AHEAD_FOLDER, SERVERS, COMMANDS_HOME];
 
-/// The files.
+/// Their paths.
 pub(crate) fn own_files(folders: &Folders) -> Vec<PathBuf> {
     let own =
         [DATABASE, CHANGE_COUNTER, FILE_NAME, KEY_FILE, CHAT_HISTORY].map(|name| folders.data.join(name));
@@ -25,7 +25,7 @@ pub(crate) fn own_files(folders: &Folders) -> Vec<PathBuf> {
     own.into_iter().chain(beside).chain([folders.config.join(FILE_NAME)]).collect()
 }
 
-/// Whether a file at an absolute path would be one of them, whether it is there or not.
+/// Whether an absolute path is one of them. The file need not exist.
 pub(crate) fn is_own(folders: &Folders, path: &Path) -> bool {
     let parent = path.parent().unwrap_or(path);
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -1,7 +1,7 @@
-//! How long things are kept: journal, whole results and conversations of all projects, by the configuration.
+//! Deletes old journal rows, results and conversations of all projects, as configured.
 //!
-//! What somebody still waits for stays whatever its age: open and parked calls, what belongs to runs that are at work or
-//! wait. So do calls that are still counted: by rate limits, and by how often tools are used.
+//! Open and parked calls are never deleted, nor calls of active or waiting runs, nor calls that rate limits or usage counts
+//! still need.
 
 use std::time::Duration;
 
@@ -15,19 +15,18 @@ use crate::app::App;
 use crate::config::{RetentionKeys, Span};
 use crate::identity::projects;
 
-/// As long as a call counts for how much its tool is used: after that, a twentieth of its weight is left.
+/// How long a call counts for the usage of its tool; then a twentieth of its weight is left.
 const COUNTED_AS_USE: Duration = Duration::from_secs(30 * 86_400);
 
-/// Whether it is done, or only told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
-    Do,
+pub(crate) enum PruneMode {
+    Apply,
     Preview,
 }
 
-/// What was, or would be, deleted of a project.
+/// What was, or would be, deleted in a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Deleted {
+pub(crate) struct PrunedProject {
     pub(crate) project: ProjectId,
     pub(crate) calls: u64,
     pub(crate) artifacts: u64,
@@ -35,7 +34,7 @@ pub(crate) struct Deleted {
     pub(crate) bytes: u64,
 }
 
-impl Deleted {
+impl PrunedProject {
     fn of(project: ProjectId, report: PruneReport) -> Self {
         let PruneReport { calls, artifacts, conversations, bytes } = report;
         Self { project, calls, artifacts, conversations, bytes }
@@ -46,7 +45,7 @@ impl Deleted {
     }
 }
 
-/// Calls of the project that rate limits still count: deleting them would forgive them.
+/// Calls that rate limits still count.
 pub(crate) fn counted_by_rates(catalog: &Catalog, project: &ProjectId, now: Timestamp) -> Vec<CountedCalls> {
     let tools = catalog.list(project);
     let counted = tools.iter().filter_map(|entry| {
@@ -57,46 +56,55 @@ pub(crate) fn counted_by_rates(catalog: &Catalog, project: &ProjectId, now: Time
 }
 
 /// Deletes what is older than these keys say, in all projects.
-pub(crate) async fn apply(app: &App, keys: RetentionKeys, mode: Mode) -> Result<Vec<Deleted>, StoreError> {
+pub(crate) async fn apply(
+    app: &App,
+    keys: RetentionKeys,
+    mode: PruneMode,
+) -> Result<Vec<PrunedProject>, StoreError> {
     let now = app.room.clock().now();
     let mut deleted = Vec::new();
     for project in projects(&app.store).await? {
         let before =
             |span: Option<Span>, least: Duration| span.map(|span| now.before(span.duration().max(least)));
-        let ages = Ages {
+        let cutoffs = Cutoffs {
             calls: before(keys.journal, COUNTED_AS_USE),
             counted: counted_by_rates(app.room.catalog(), &project.id, now),
             results: before(keys.artifacts, Duration::ZERO),
             conversations: before(keys.conversations, Duration::ZERO),
         };
-        deleted.push(Deleted::of(project.id.clone(), ages.forget(app, &project.id, mode).await?));
+        deleted.push(PrunedProject::of(project.id.clone(), cutoffs.prune(app, &project.id, mode).await?));
     }
     Ok(deleted)
 }
 
-/// Before when things of a project may go.
-struct Ages {
+/// Rows older than these are deleted.
+struct Cutoffs {
     calls: Option<Timestamp>,
     counted: Vec<CountedCalls>,
     results: Option<Timestamp>,
     conversations: Option<Timestamp>,
 }
 
-impl Ages {
-    async fn forget(&self, app: &App, project: &ProjectId, mode: Mode) -> Result<PruneReport, StoreError> {
+impl Cutoffs {
+    async fn prune(
+        &self,
+        app: &App,
+        project: &ProjectId,
+        mode: PruneMode,
+    ) -> Result<PruneReport, StoreError> {
         let store = &app.store;
         let mut total = PruneReport::default();
         if let Some(before) = self.conversations {
             total = total.and(match mode {
-                Mode::Do => store.prune_conversations(project, before).await?,
-                Mode::Preview => store.prune_conversations_preview(project, before).await?,
+                PruneMode::Apply => store.prune_conversations(project, before).await?,
+                PruneMode::Preview => store.prune_conversations_preview(project, before).await?,
             });
         }
         if let Some(before) = self.calls {
             total = total.and(match mode {
-                Mode::Do => store.prune(project, before, &self.counted).await?,
-                Mode::Preview => {
-                    // Those that are older go by themselves, and are counted below.
+                PruneMode::Apply => store.prune(project, before, &self.counted).await?,
+                PruneMode::Preview => {
+                    // Older results are counted below.
                     let since = self.results.unwrap_or(Timestamp::from_micros(0));
                     store.prune_preview(project, before, &self.counted, since).await?
                 }
@@ -104,8 +112,8 @@ impl Ages {
         }
         if let Some(before) = self.results {
             total = total.and(match mode {
-                Mode::Do => store.prune_results(project, before).await?,
-                Mode::Preview => store.prune_results_preview(project, before).await?,
+                PruneMode::Apply => store.prune_results(project, before).await?,
+                PruneMode::Preview => store.prune_results_preview(project, before).await?,
             });
         }
         Ok(total)

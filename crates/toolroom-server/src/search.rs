@@ -1,4 +1,4 @@
-//! The search engines of a project: what is configured, found in the usual variables and kept as a secret, joined.
+//! The search engines of a project: configuration, environment and secrets joined.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use toolroom_tools::builtin::web_search::{EngineKind, SearchEngine, SearchEngine
 use crate::config::{SearchKeys, SecretRef, ServiceUrl};
 use crate::vault::Vault;
 
-/// The engines of this configuration, with the keys of whichever project asks.
+/// The configured engines, with the keys of the calling project.
 pub(crate) struct ConfiguredEngines {
     keys: SearchKeys,
     vault: Arc<Vault>,
@@ -24,24 +24,24 @@ impl ConfiguredEngines {
     }
 
     async fn engine(&self, kind: EngineKind, project: &ProjectId) -> anyhow::Result<SearchEngine> {
-        let said = self.keys.of(kind);
+        let settings = self.keys.of(kind);
         let key = match key_place(&self.keys, kind) {
             Some(place) => self.vault.key(&place, project).await?.map(Some),
             None => Ok(None),
         };
         let key = match key {
-            Ok(Some(_)) if said.url.as_ref().is_some_and(ServiceUrl::is_insecure) => {
+            Ok(Some(_)) if settings.url.as_ref().is_some_and(ServiceUrl::is_insecure) => {
                 Err(ServiceUrl::insecure_message("its key", &format!("search.{}.url", kind.as_str())))
             }
             key => key,
         };
-        let url = said.url.as_ref().map(|url| url.as_str().to_owned());
+        let url = settings.url.as_ref().map(|url| url.as_str().to_owned());
         let usual = || kind.usual_url().map(str::to_owned);
         let (url, key) = match url.or_else(usual) {
             Some(url) => (url, key),
-            None => (String::new(), Err(format!("it has no address; set `search.{}.url`", kind.as_str()))),
+            None => (String::new(), Err(format!("it has no URL; set `search.{}.url`", kind.as_str()))),
         };
-        let opening = said.url.as_ref().and_then(|url| url.opening().cloned());
+        let opening = settings.url.as_ref().and_then(|url| url.opening().cloned());
         Ok(SearchEngine { kind, url, opening, key })
     }
 }
@@ -53,7 +53,7 @@ impl SearchEngines for ConfiguredEngines {
     ) -> BoxFuture<'a, Result<Vec<SearchEngine>, ToolError>> {
         Box::pin(async move {
             let mut engines = Vec::new();
-            for kind in asked(&self.keys) {
+            for kind in enabled(&self.keys) {
                 let engine = self.engine(kind, project).await.map_err(|error| {
                     let text = "the key of a search engine cannot be read";
                     ToolError::new(ErrorKind::Tool, text).caused_by(error)
@@ -65,8 +65,8 @@ impl SearchEngines for ConfiguredEngines {
     }
 }
 
-/// Those that somebody named, or all that something is known of.
-fn asked(keys: &SearchKeys) -> Vec<EngineKind> {
+/// The named engines, else all that are configured.
+fn enabled(keys: &SearchKeys) -> Vec<EngineKind> {
     if !keys.providers.is_empty() {
         return keys.providers.clone();
     }
@@ -77,7 +77,7 @@ fn asked(keys: &SearchKeys) -> Vec<EngineKind> {
     EngineKind::ALL.into_iter().filter(is_known).collect()
 }
 
-/// Where the key of an engine is: where somebody says, or in the variable that everybody uses, if it is set.
+/// Where the key of an engine is: as configured, else in its usual environment variable if that is set.
 fn key_place(keys: &SearchKeys, kind: EngineKind) -> Option<SecretRef> {
     let usual = || {
         let name = kind.usual_variable()?;
@@ -86,7 +86,7 @@ fn key_place(keys: &SearchKeys, kind: EngineKind) -> Option<SecretRef> {
     keys.of(kind).key.clone().or_else(usual)
 }
 
-/// The keys of engines that variables hold, to be hidden wherever they might be shown.
+/// Keys in environment variables, to be redacted.
 pub(crate) fn keys_of_variables(keys: &SearchKeys) -> Vec<Secret> {
     let places = EngineKind::ALL.into_iter().filter_map(|kind| key_place(keys, kind));
     places.filter_map(|place| place.key(&[], environment::variable).ok()).collect()

@@ -62,7 +62,7 @@ fn tools() -> Arc<[OfferedTool]> {
         ),
         offered(
             "builtin__memory_store",
-            "Remember something about the user beyond this conversation, or update the memory under a key",
+            "Remember something about the user beyond this conversation, or update what is remembered under a key",
             &json!({"key": text, "content": text}),
             &["key", "content"],
         ),

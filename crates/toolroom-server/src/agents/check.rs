@@ -1,12 +1,10 @@
-//! What may be said about an agent, wherever it is written.
+//! Checks agent records from any source.
 
 use toolroom::agent::AgentRecord;
 use toolroom::policy::ToolPattern;
 use toolroom_models::vendor::{ModelName, ModelNameError};
 
-/// Bounds of what is kept. A prompt is sent with every request.
 const ID_CHARS: usize = 64;
-/// What an id looks like.
 pub(crate) const ID_PATTERN: &str = "^[A-Za-z0-9_.-]{1,64}$";
 
 const NAME_CHARS: usize = 100;
@@ -17,20 +15,20 @@ const ITERATIONS: u64 = 1_000;
 const PARALLEL: u64 = 64;
 const TOKENS: u64 = 1_000_000;
 
-/// The first thing that is wrong with an agent, in words.
+/// Checks an agent record.
 ///
 /// # Errors
-/// With what is wrong.
+/// With the first problem.
 pub(crate) fn check(agent: &AgentRecord) -> Result<(), String> {
     check_id(agent.id.as_str())?;
     let AgentRecord { name, prompt, models, ranker, allow, deny, limits, .. } = agent;
     let fits = |text: &str, most: usize| text.chars().nth(most).is_none();
     let within = |what: &str, value: u64, least: u64, most: u64| match (least..=most).contains(&value) {
         true => Ok(()),
-        false => Err(format!("{what} have to be from {least} to {most}, not {value}")),
+        false => Err(format!("{what} must be from {least} to {most}, not {value}")),
     };
     if name.trim().is_empty() || name.chars().any(char::is_control) || !fits(name, NAME_CHARS) {
-        return Err(format!("the name has to be one line of up to {NAME_CHARS} characters"));
+        return Err(format!("the name must be one line of up to {NAME_CHARS} characters"));
     }
     if !fits(prompt, PROMPT_CHARS) {
         return Err(format!("the prompt may have up to {PROMPT_CHARS} characters"));
@@ -49,7 +47,7 @@ pub(crate) fn check(agent: &AgentRecord) -> Result<(), String> {
         ToolPattern::parse(pattern).map_err(|error| format!("`{pattern}` fits no tool: {error}"))?;
     }
     if limits.daily_budget_usd.is_some_and(|usd| !usd.is_finite() || usd < 0.0) {
-        return Err("the budget has to be an amount of US dollars, 0 or more".to_owned());
+        return Err("the budget must be an amount of US dollars, 0 or more".to_owned());
     }
     within("iterations", limits.iterations.into(), 1, ITERATIONS)?;
     within("parallel calls", limits.parallel.into(), 1, PARALLEL)?;
@@ -75,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_schema_of_an_agent_says_the_same() {
+    fn the_schema_of_an_agent_has_the_same_limits() {
         let schema = schemars::schema_for!(AgentRecord).to_value();
         let (fields, limits) = (&schema["properties"], &schema["$defs"]["AgentLimits"]["properties"]);
         let bound = |field: &Value, name: &str, expected: Value| assert_eq!(field[name], expected, "{field}");

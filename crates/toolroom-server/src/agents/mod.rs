@@ -1,12 +1,12 @@
-//! Agents: where they are kept, what may be said about them, and how one is made ready to be asked.
+//! Agents: their records, checks, and opening one with its models.
 
 mod check;
-mod keep;
 mod open;
 mod records;
+mod save;
 
 pub(crate) use check::{ID_PATTERN, check};
-pub(crate) use keep::{KeepAgentError, holds_secret, keep, of_fields, refuse_written, remove};
-pub use open::{Choice, OpenAgentError, Opened, conversations, open};
+pub use open::{AgentChoice, OpenAgentError, OpenedAgent, conversations, open};
 pub(crate) use records::unknown_parts;
-pub use records::{AgentOrigin, Known, record, records, stored};
+pub use records::{AgentOrigin, ListedAgent, record, records, stored};
+pub(crate) use save::{SaveAgentError, check_not_configured, holds_secret, record_from_fields, remove, save};

@@ -1,4 +1,4 @@
-//! Agents, ready to be asked: a record, the models that answer for it, and the toolroom they use.
+//! Opens an agent: its record, its models and the toolroom.
 
 use std::error::Error as _;
 use std::sync::Arc;
@@ -15,95 +15,85 @@ use toolroom_models::directory::{Directory, OpenError, OpenedModel};
 use toolroom_models::retry::RetryingModel;
 use toolroom_models::vendor::{ModelName, ModelNameError};
 
-use super::records::{Known, record};
+use super::records::{ListedAgent, record};
 use crate::app::App;
 use crate::models::directory;
 
-/// Who is to answer.
+/// Selects an agent and its models.
 #[derive(Debug, Clone, Default)]
-pub struct Choice {
+pub struct AgentChoice {
     /// The agent's id; the default one, if absent.
     pub agent: Option<String>,
-    /// Models to be asked instead of the agent's own, the first one first.
+    /// Models instead of the agent's own, in order.
     pub models: Vec<ModelName>,
-    /// Whether the owner typed them at a terminal of this machine. Models named over a network open no vendor that is not
-    /// configured.
+    /// Whether the owner named the models at a terminal. Models named over the network must belong to configured vendors.
     pub by_owner: bool,
-    /// The model that has answered so far, asked before all others: a run goes on with the one it was begun with.
-    pub so_far: Option<ModelName>,
+    /// The model that has answered so far. It is tried first, so that a run continues with its model.
+    pub last_model: Option<ModelName>,
 }
 
-/// An agent that can be asked.
 #[derive(Clone)]
-pub struct Opened {
-    /// The agent.
+pub struct OpenedAgent {
     pub agent: Agent,
-    /// Its models, the first one first, with the tokens each can take. Empty where what is set up has none to begin with.
+    /// Its models in order, with their context windows in tokens. Empty in offline mode.
     pub models: Vec<(String, u64)>,
-    /// Models it goes on without, as they are not set up: which ones, and why.
-    pub passed_over: Vec<String>,
+    /// Models that are not set up, and why.
+    pub skipped_models: Vec<String>,
 }
 
-/// Why an agent cannot be asked.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenAgentError {
-    /// There is none of that id.
     #[error("there is no agent `{id}`; {hint}")]
     NotFound {
         /// The id.
         id: String,
-        /// What may be meant, or where to look.
+        /// The nearest id, or where to look.
         hint: String,
     },
-    /// A model of its record has no name of a model.
-    #[error("the agent `{agent}` names a model that is none")]
+    #[error("the agent `{agent}` has an invalid model name")]
     Name {
         /// The agent.
         agent: String,
-        /// Why not.
         source: ModelNameError,
     },
-    /// A model cannot be asked.
     #[error(transparent)]
     Model(#[from] OpenError),
-    /// One of its patterns of tools is none.
-    #[error("the agent's tools cannot be chosen")]
+    #[error("the agent has an invalid tool pattern")]
     Pattern(#[from] PatternError),
-    /// The record could not be read.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
-    /// Keys of vendors could not be read.
-    #[error("the vendors' keys cannot be read")]
+    #[error("cannot read the keys of model vendors")]
     Keys(#[source] anyhow::Error),
 }
 
-/// Where conversations are kept.
+/// The port for conversations.
 #[must_use]
 pub fn conversations(app: &App) -> Arc<dyn Conversations> {
     Arc::new(app.store.clone())
 }
 
-/// Opens an agent. Its models are those of the choice, else its own, else those of the configuration, else the first
-/// one that the environment offers, else the offline model. Nothing is sent.
+/// Opens an agent. Its models are those of the choice, else its own, else the configured ones, else the first one the
+/// environment offers, else the offline model. Sends nothing.
 ///
 /// # Errors
 /// When there is no such agent, or none of its models is set up.
-pub async fn open(app: &App, scope: &Scope, choice: &Choice) -> Result<Opened, OpenAgentError> {
-    let Known { record, .. } = record(app, scope, choice.agent.as_deref().unwrap_or(DEFAULT_AGENT)).await?;
+pub async fn open(app: &App, scope: &Scope, choice: &AgentChoice) -> Result<OpenedAgent, OpenAgentError> {
+    let ListedAgent { record, .. } =
+        record(app, scope, choice.agent.as_deref().unwrap_or(DEFAULT_AGENT)).await?;
     let known =
         directory(&app.config.config, &app.vault, &scope.project).await.map_err(OpenAgentError::Keys)?;
     let typed = choice.models.iter().filter(|_| choice.by_owner);
-    let known = known.named(typed.chain(&choice.so_far));
+    let known = known.named(typed.chain(&choice.last_model));
     let mut names = names(app, &record, choice, &known)?;
-    if let Some(so_far) = &choice.so_far {
-        names.retain(|name| name != so_far);
-        names.insert(0, so_far.clone());
+    if let Some(last_model) = &choice.last_model {
+        names.retain(|name| name != last_model);
+        names.insert(0, last_model.clone());
     }
-    let mut passed_over = Vec::new();
-    let chain = chain(&names, &known, &mut passed_over)?;
+    let mut skipped_models = Vec::new();
+    let chain = chain(&names, &known, &mut skipped_models)?;
     let models = chain.iter().map(|one| (one.model.name().to_owned(), one.facts.window)).collect();
     let ranker = match &record.ranker {
-        Some(name) => ranker(&model_name(name, &record)?, &known, &mut passed_over),
+        Some(name) => ranker(&model_name(name, &record)?, &known, &mut skipped_models),
         None => None,
     };
     let memories: Arc<dyn Memories> = Arc::new(app.store.clone());
@@ -113,13 +103,13 @@ pub async fn open(app: &App, scope: &Scope, choice: &Choice) -> Result<Opened, O
     if let Some(ranker) = ranker {
         agent = agent.ranker(ranker);
     }
-    Ok(Opened { agent, models, passed_over })
+    Ok(OpenedAgent { agent, models, skipped_models })
 }
 
 fn names(
     app: &App,
     record: &AgentRecord,
-    choice: &Choice,
+    choice: &AgentChoice,
     known: &Directory,
 ) -> Result<Vec<ModelName>, OpenAgentError> {
     if !choice.models.is_empty() {
@@ -138,12 +128,11 @@ fn model_name(name: &str, record: &AgentRecord) -> Result<ModelName, OpenAgentEr
     name.parse().map_err(|source| OpenAgentError::Name { agent: record.id.to_string(), source })
 }
 
-/// The models that can be asked. One that is not set up keeps nobody from asking the next one; where none is, the reason
-/// is that of the first one.
+/// The usable models. Skips models that are not set up; if none is, the error is that of the first one.
 fn chain(
     names: &[ModelName],
     known: &Directory,
-    passed_over: &mut Vec<String>,
+    skipped_models: &mut Vec<String>,
 ) -> Result<Vec<Candidate>, OpenError> {
     let mut chain = Vec::new();
     let mut first = None;
@@ -151,7 +140,7 @@ fn chain(
         match known.open(name) {
             Ok(opened) => chain.push(candidate(opened)),
             Err(error) => {
-                passed_over.push(without(name, &error));
+                skipped_models.push(skip_reason(name, &error));
                 first.get_or_insert(error);
             }
         }
@@ -162,18 +151,18 @@ fn chain(
     }
 }
 
-/// Asked once and not again: without its answer words alone decide.
-fn ranker(name: &ModelName, known: &Directory, passed_over: &mut Vec<String>) -> Option<Candidate> {
+/// Not retried: without it, tools are ranked by words alone.
+fn ranker(name: &ModelName, known: &Directory, skipped_models: &mut Vec<String>) -> Option<Candidate> {
     match known.open(name) {
         Ok(OpenedModel { model, known }) => Some(Candidate::new(model).facts(known.facts)),
         Err(error) => {
-            passed_over.push(without(name, &error));
+            skipped_models.push(skip_reason(name, &error));
             None
         }
     }
 }
 
-fn without(name: &ModelName, error: &OpenError) -> String {
+fn skip_reason(name: &ModelName, error: &OpenError) -> String {
     let why = std::iter::successors(error.source(), |&source| source.source());
     why.fold(format!("`{name}` is passed over: {error}"), |text, cause| format!("{text}: {cause}"))
 }

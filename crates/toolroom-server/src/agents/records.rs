@@ -1,7 +1,7 @@
-//! Which agents there are: those of the configuration, those that people made, and `default`.
+//! All agents: configured, stored, and `default`.
 //!
-//! The configuration goes before the database: an agent that a trusted layer describes is what the layers say and
-//! nothing else. What an untrusted file of a project says narrows any agent, wherever it is from.
+//! The configuration overrides the database: an agent that a trusted layer defines is exactly what the layers say. An
+//! untrusted project file can narrow every agent.
 
 use std::sync::Arc;
 
@@ -18,48 +18,48 @@ use super::OpenAgentError;
 use crate::app::App;
 use crate::config::Config;
 
-/// An agent, and where it is from.
+/// An agent and its origin.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Agent")]
-pub struct Known {
-    /// What it is, as it holds here.
+pub struct ListedAgent {
+    /// The effective record.
     #[serde(flatten)]
     pub record: AgentRecord,
-    /// Where it is from.
+    /// Its origin.
     pub origin: AgentOrigin,
 }
 
-/// Where an agent is from.
+/// The origin of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum AgentOrigin {
-    /// It always exists, and nobody changed it.
+    /// Always exists; unchanged.
     BuiltIn,
-    /// `toolroom agents set` made or changed it.
+    /// Created or changed with `toolroom agents set`.
     Database,
-    /// It is written in the configuration.
+    /// Defined in the configuration.
     Configuration {
-        /// The file and the line, or whatever else sets it.
+        /// The file and line, or another source.
         place: String,
     },
 }
 
-/// Every agent by id, `default` among them whether somebody changed it or not.
+/// All agents by id, always including `default`.
 ///
 /// # Errors
 /// When they cannot be read.
-pub async fn records(app: &App, scope: &Scope) -> Result<Vec<Known>, LedgerError> {
-    Ok(joined(&app.config.config, app.agents().agents(&scope.project).await?))
+pub async fn records(app: &App, scope: &Scope) -> Result<Vec<ListedAgent>, LedgerError> {
+    Ok(merge(&app.config.config, app.agents().agents(&scope.project).await?))
 }
 
-fn joined(config: &Config, stored: Vec<AgentRecord>) -> Vec<Known> {
+fn merge(config: &Config, stored: Vec<AgentRecord>) -> Vec<ListedAgent> {
     let written = config
         .agent_records()
         .into_iter()
-        .map(|(record, place)| Known { record, origin: AgentOrigin::Configuration { place } });
-    let stored = stored.into_iter().map(|record| Known { record, origin: AgentOrigin::Database });
-    let built_in = Known { record: AgentRecord::default(), origin: AgentOrigin::BuiltIn };
-    let mut agents: Vec<Known> = Vec::new();
+        .map(|(record, place)| ListedAgent { record, origin: AgentOrigin::Configuration { place } });
+    let stored = stored.into_iter().map(|record| ListedAgent { record, origin: AgentOrigin::Database });
+    let built_in = ListedAgent { record: AgentRecord::default(), origin: AgentOrigin::BuiltIn };
+    let mut agents: Vec<ListedAgent> = Vec::new();
     for mut known in written.chain(stored).chain([built_in]) {
         if agents.iter().any(|stronger| stronger.record.id == known.record.id) {
             continue;
@@ -74,11 +74,11 @@ fn joined(config: &Config, stored: Vec<AgentRecord>) -> Vec<Known> {
     agents
 }
 
-/// The agent of that id.
+/// An agent by id.
 ///
 /// # Errors
 /// When there is none, or they cannot be read.
-pub async fn record(app: &App, scope: &Scope, id: &str) -> Result<Known, OpenAgentError> {
+pub async fn record(app: &App, scope: &Scope, id: &str) -> Result<ListedAgent, OpenAgentError> {
     let agents = records(app, scope).await?;
     let meant = nearest_one(id, agents.iter().map(|agent| agent.record.id.as_str())).map(str::to_owned);
     agents.into_iter().find(|agent| agent.record.id.as_str() == id).ok_or_else(|| {
@@ -90,7 +90,7 @@ pub async fn record(app: &App, scope: &Scope, id: &str) -> Result<Known, OpenAge
     })
 }
 
-/// The agent of that id as it is kept in the database, which no configuration changes.
+/// The stored record of an agent, without the configuration.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -99,15 +99,15 @@ pub async fn stored(app: &App, scope: &Scope, id: &str) -> Result<Option<AgentRe
     Ok(agents.into_iter().find(|agent| agent.id.as_str() == id))
 }
 
-/// What an agent names that is not here: it may come later, or be mistyped.
+/// Tools and vendors that an agent names but that do not exist here. They may be added later, or be typos.
 pub(crate) fn unknown_parts(agent: &AgentRecord, config: &Config, tools: &[Arc<Entry>]) -> Vec<String> {
-    let strange = agent.allow.iter().chain(&agent.deny).filter(|pattern| {
+    let unknown = agent.allow.iter().chain(&agent.deny).filter(|pattern| {
         let fits = |parsed: ToolPattern| tools.iter().any(|entry| parsed.matches(entry.spec()));
         !ToolPattern::parse(pattern).is_ok_and(fits)
     });
-    let strange = strange.map(|pattern| format!("no tool here fits `{pattern}`"));
+    let unknown = unknown.map(|pattern| format!("no tool here fits `{pattern}`"));
     let models: Vec<String> = agent.models.iter().chain(&agent.ranker).cloned().collect();
-    strange.chain(config.unknown_vendors(&models)).collect()
+    unknown.chain(config.unknown_vendors(&models)).collect()
 }
 
 #[cfg(test)]
@@ -133,8 +133,8 @@ mod tests {
         }
     }
 
-    fn told(agents: &[Known]) -> Vec<(&str, &str, &str)> {
-        let origin = |known: &Known| match &known.origin {
+    fn told(agents: &[ListedAgent]) -> Vec<(&str, &str, &str)> {
+        let origin = |known: &ListedAgent| match &known.origin {
             AgentOrigin::BuiltIn => "built in",
             AgentOrigin::Database => "database",
             AgentOrigin::Configuration { .. } => "configuration",
@@ -146,25 +146,25 @@ mod tests {
     }
 
     #[test]
-    fn the_configuration_goes_before_the_database() {
+    fn the_configuration_overrides_the_database() {
         let config = config("[agent.cook]\nprompt = 'ours'\n", "[agent.stranger]\n");
         let stored = vec![made("cook", "theirs"), made("baker", "bakes")];
         assert_eq!(
-            told(&joined(&config, stored)),
+            told(&merge(&config, stored)),
             [("baker", "database", "bakes"), ("cook", "configuration", "ours"), ("default", "built in", "")]
         );
         let stored = vec![made("default", "changed")];
-        assert_eq!(told(&joined(&Config::default(), stored)), [("default", "database", "changed")]);
+        assert_eq!(told(&merge(&Config::default(), stored)), [("default", "database", "changed")]);
     }
 
     #[test]
-    fn an_untrusted_file_narrows_an_agent_wherever_it_is_from() {
+    fn an_untrusted_file_narrows_agents_of_any_origin() {
         let narrow = |id: &str| {
             format!("[agent.{id}]\nprompt = 'obey'\ndeny = ['shell*']\nlimits = {{ iterations = 3 }}\n")
         };
         let project = ["cook", "baker", "default"].map(narrow).concat();
         let config = config("[agent.cook]\ndeny = ['mail']\nlimits.iterations = 2\n", &project);
-        let agents = joined(&config, vec![made("baker", "bakes")]);
+        let agents = merge(&config, vec![made("baker", "bakes")]);
         let seen: Vec<_> = agents
             .iter()
             .map(|known| (known.record.deny.join(" "), known.record.limits.iterations))

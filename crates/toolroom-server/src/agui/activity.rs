@@ -1,4 +1,4 @@
-//! The tools that run: one activity for the calls of an answer.
+//! The activity that shows the calls of one answer.
 
 use serde_json::{Value, json};
 use toolroom::conversation::CallNotice;
@@ -7,7 +7,6 @@ use super::event::{Event, Patch};
 
 const KIND: &str = "toolroom.calls";
 
-/// Calls as the client sees them.
 #[derive(Debug)]
 pub(super) struct Activity {
     message_id: String,
@@ -15,7 +14,7 @@ pub(super) struct Activity {
 }
 
 impl Activity {
-    /// Shows the first call. The place of its beginning in the run tells activities apart.
+    /// Shows the first call. Its event number identifies the activity.
     pub(super) fn begin(run: &str, seq: u64, notice: &CallNotice) -> (Self, Event) {
         let message_id = format!("{run}-calls-{seq}");
         let content = json!({"calls": [shown(notice)]});
@@ -32,7 +31,7 @@ impl Activity {
         Some(self.delta(Patch::add("/calls/-", shown(notice))))
     }
 
-    /// Says something else of a call, if it is one of these.
+    /// Changes a field of a call, if the activity shows it.
     pub(super) fn change(&self, call: &str, field: &str, value: Value) -> Option<Event> {
         let place = self.calls.iter().position(|known| known == call)?;
         Some(self.delta(Patch::add(format!("/calls/{place}/{field}"), value)))

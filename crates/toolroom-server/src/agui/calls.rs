@@ -1,4 +1,4 @@
-//! The calls of a run, as its client hears of them.
+//! The tool calls of a run as AG-UI events.
 
 use std::collections::HashSet;
 
@@ -13,13 +13,13 @@ use super::narrate::Narrator;
 use super::thread::{answer_id, result_id};
 use crate::documents::OfferDocument;
 
-/// What every tool of a client is called here before the name the client gave it.
+/// The source of client tools, as a prefix of their ids.
 pub(super) const CLIENT: &str = "client:";
 
-/// Results are shortened long before; this holds for what was not.
+/// Upper bound for a result; usually it is shortened earlier.
 const RESULT_BYTES: usize = 1024 * 1024;
 
-/// The calls that the client was told of.
+/// The calls that were announced to the client.
 pub(super) fn announced(events: &[NumberedEvent]) -> HashSet<String> {
     let ids = events.iter().flat_map(|event| match &event.event {
         RunEvent::Answered { calls, .. } => {
@@ -48,12 +48,12 @@ impl Narrator {
         self.out.push(Event::ToolCallEnd { tool_call_id });
     }
 
-    /// The message that the calls belong to that are being made.
+    /// The message of the current calls.
     fn parent_id(&self) -> String {
         answer_id(&self.setting.run, self.setting.answers)
     }
 
-    /// A call that the client has not heard of.
+    /// Announces a call that was not announced before.
     fn announce_late(&mut self, call: &str, name: &str, arguments: &str) {
         let parent = self.parent_id();
         self.announce(call, name, &parent, arguments);
@@ -64,7 +64,7 @@ impl Narrator {
         }
     }
 
-    /// A client runs a call as soon as it hears of it, so it hears of none that somebody has to be asked about first.
+    /// Clients execute a call as soon as it is announced, so calls that need approval are announced after it.
     pub(super) fn hand(&mut self, call: &str, tool: &str, arguments: Value) {
         if !self.setting.announced.contains(call) {
             let name = tool.strip_prefix(CLIENT).unwrap_or(tool);
@@ -97,7 +97,7 @@ impl Narrator {
             return;
         }
         if !self.setting.announced.contains(call) {
-            // It was never the client's turn. Under its full name no client takes it for one to be run.
+            // The client never had to execute it. Its full name keeps the client from doing so now.
             self.announce_late(call, tool, "{}");
         }
         let mut content = text_of(result);
@@ -113,7 +113,7 @@ impl Narrator {
     }
 }
 
-/// What a client is asked to do beside showing the result of a call.
+/// The custom event for offers, such as opening a URL.
 const OFFER: &str = "toolroom.offer";
 
 impl Narrator {
@@ -128,7 +128,7 @@ impl Narrator {
     }
 }
 
-/// A value as it stands in a message: text as it is, anything else as JSON.
+/// Text as it is, any other value as JSON.
 pub(super) fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,21 +1,25 @@
-//! What an agent can do, as clients may want to know it beforehand.
+//! The capabilities of an agent.
 
 use serde_json::{Map, Value, json};
 use toolroom::catalog::Audience;
 use toolroom::scope::Scope;
 
 use super::event::PROTOCOL;
-use crate::agents::{self, Choice, OpenAgentError, Opened};
+use crate::agents::{self, AgentChoice, OpenAgentError, OpenedAgent};
 use crate::app::App;
 
-/// The capabilities of an agent, with the tools it has of its own.
+/// The capabilities of an agent, with its tools.
 ///
 /// # Errors
-/// When there is no such agent, or it cannot be asked.
-pub(crate) async fn capabilities(app: &App, scope: &Scope, choice: &Choice) -> Result<Value, OpenAgentError> {
+/// When there is no such agent, or it cannot be used.
+pub(crate) async fn capabilities(
+    app: &App,
+    scope: &Scope,
+    choice: &AgentChoice,
+) -> Result<Value, OpenAgentError> {
     let id = choice.agent.as_deref().unwrap_or(toolroom::agent::DEFAULT_AGENT);
     let record = agents::record(app, scope, id).await?.record;
-    let Opened { agent, .. } = agents::open(app, scope, choice).await?;
+    let OpenedAgent { agent, .. } = agents::open(app, scope, choice).await?;
     let standing = app.room.switchboard().standing(&scope.project).await?;
     let offer = app.room.catalog().offer(
         &scope.project,

@@ -1,7 +1,7 @@
 //! The events of AG-UI 1.0 that we send.
 //!
-//! Clients fail a run over a field that is null, so what is absent is left out. Each event is one line that ends with two
-//! line feeds, and much shorter than what clients take.
+//! Clients fail a run over a null field, so absent fields are left out. Each event is one line and ends with two line
+//! feeds.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,13 +13,12 @@ use super::usage::TokenUsage;
 /// The version of the protocol.
 pub(crate) const PROTOCOL: &str = "1.0";
 
-/// The most bytes of words in one event. A client gives up on events of ten megabytes.
+/// Longer text is split. Clients reject events of ten megabytes.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// The most bytes of one event. What is larger is left out: a snapshot, of which clients have the parts.
+/// Larger events are not sent. Only snapshots can be as large, and clients have their parts.
 const EVENT_BYTES: usize = 9 * 1024 * 1024;
 
-/// Something a client is told.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
 #[schemars(rename = "AguiEvent")]
@@ -122,23 +121,22 @@ pub(crate) enum Event {
     },
 }
 
-/// How a run ended well.
+/// The outcome of a run without errors.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[schemars(rename = "AguiOutcome")]
 pub(crate) enum Outcome {
-    /// It is done, up to calls that the client has to run.
+    /// Done, except for calls that the client has to execute.
     Success {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pending_tool_call_ids: Vec<String>,
     },
-    /// Somebody has to be asked.
-    Interrupt { interrupts: Vec<Interrupt> },
-    /// Somebody stopped it.
+    Interrupt {
+        interrupts: Vec<Interrupt>,
+    },
     Cancelled,
 }
 
-/// A question.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "AguiInterrupt")]
@@ -154,7 +152,7 @@ pub(crate) struct Interrupt {
     pub(crate) metadata: Value,
 }
 
-/// A change of a document, as RFC 6902 writes it.
+/// A JSON Patch operation (RFC 6902).
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "AguiPatch")]
 pub(crate) struct Patch {
@@ -174,19 +172,19 @@ impl Patch {
 }
 
 impl Event {
-    /// Whether nothing may follow.
+    /// Whether this is the last event of a run.
     pub(crate) const fn is_last(&self) -> bool {
         matches!(self, Self::RunFinished { .. } | Self::RunError { .. })
     }
 
-    /// As it is sent; nothing, if it is too large to be taken.
+    /// The server-sent event. `None` if it is too large.
     pub(crate) fn frame(&self) -> Option<String> {
         let json = serde_json::to_string(self).ok()?;
         (json.len() < EVENT_BYTES).then(|| format!("data: {json}\n\n"))
     }
 }
 
-/// A text in pieces that fit into an event each.
+/// Splits text into pieces that fit an event.
 pub(crate) fn pieces(mut text: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
         let (piece, rest) = text.split_at(text.floor_char_boundary(PIECE_BYTES));
@@ -200,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_absent_is_left_out_and_a_frame_is_one_line() {
+    fn absent_fields_are_left_out_and_a_frame_is_one_line() {
         let started = Event::RunStarted { thread_id: "t".into(), run_id: "r".into(), protocol_version: None };
         assert_eq!(
             started.frame().unwrap(),
@@ -218,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_goes_in_pieces_and_stays_the_same() {
+    fn long_text_is_split_without_loss() {
         for text in ["", "short", &"ä".repeat(100_000), &"x".repeat(64 * 1024)] {
             let cut: Vec<&str> = pieces(text).collect();
             assert_eq!(cut.concat(), text);
@@ -227,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_that_no_client_takes_is_not_sent() {
+    fn a_too_large_event_is_not_sent() {
         let snapshot = Value::String("x".repeat(EVENT_BYTES));
         assert_eq!(Event::StateSnapshot { snapshot }.frame(), None);
     }

@@ -1,13 +1,13 @@
-//! A fuzz target of what clients post.
+//! Fuzz target: input of clients.
 
 use toolroom::scope::Scope;
 
 use super::input::{Input, RunAgentInput};
 use super::message::blocks;
-use super::thread::{conversation_of, joined, run_of};
+use super::thread::{conversation_of, merge_thread, run_of};
 use crate::mutation::fuzz;
 
-/// Whatever is posted: it is refused in words, or can be worked with.
+/// Every input is rejected with a message or accepted.
 #[test]
 fn agui_input() {
     fuzz("agui_input", |text| {
@@ -17,13 +17,13 @@ fn agui_input() {
             Err(error) => return assert!(!error.to_string().is_empty()),
         };
         let conversation = conversation_of(&Scope::default(), &input.thread);
-        assert!(input.brought().len() <= input.messages.len());
+        assert!(input.client_results().len() <= input.messages.len());
         if let Some((place, message)) = input.last_words() {
             assert!(blocks(message).is_ok(), "{message:?}");
             assert!(input.history(place).len() <= place);
             assert_ne!(run_of(&conversation, message, 0), run_of(&conversation, message, 1));
         }
-        let thread = joined(&conversation, &[], &input.messages);
+        let thread = merge_thread(&conversation, &[], &input.messages);
         assert!(thread.is_whole && thread.messages == input.messages);
     });
 }

@@ -1,22 +1,20 @@
-//! What a client sends to start a run.
+//! `RunAgentInput`, parsed and checked.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toolroom::call::MAX_CONTEXT_BYTES;
-use toolroom::model::{Block, Message as Said, Role as Speaker};
+use toolroom::model::{Block, Message as ModelMessage, Role as ModelRole};
 use toolroom::tool::{ClientTool, ClientTools};
 
 use super::message::{Message, PartError, Role, blocks};
 use super::state::OWN_KEY;
 
-/// The longest id of a thread, a run, a message or a call.
+/// Longest id of a thread, run, message or call.
 const ID_BYTES: usize = 512;
 
-/// The most messages of a thread that are looked at.
 const MESSAGES: usize = 10_000;
 
-/// The most answers to questions at once.
 const ANSWERS: usize = 1_000;
 
 /// `RunAgentInput`, as it stands on the wire. What the protocol knows and we do not is passed over.
@@ -44,7 +42,7 @@ pub(crate) struct RunAgentInput {
     /// The tools the client runs itself.
     #[serde(default)]
     #[schemars(length(max = 128))]
-    pub(crate) tools: Option<Vec<Tool>>,
+    pub(crate) tools: Option<Vec<InputTool>>,
     /// What the agent should know of the client's situation.
     #[serde(default)]
     pub(crate) context: Option<Vec<ContextItem>>,
@@ -59,7 +57,8 @@ pub(crate) struct RunAgentInput {
 
 /// A tool of the client.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct Tool {
+#[schemars(rename = "Tool")]
+pub(crate) struct InputTool {
     #[schemars(regex(pattern = "^[A-Za-z0-9_-]{1,64}$"))]
     name: String,
     #[serde(default)]
@@ -98,16 +97,15 @@ pub(crate) enum ResumeStatus {
     Cancelled,
 }
 
-/// Why an input is not taken. Nothing has begun then.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InputError {
     #[error("`{name}` has {bytes} bytes; ids have 1 to {ID_BYTES}")]
     Id { name: &'static str, bytes: usize },
     #[error(
-        "there are {count} messages, at most {MESSAGES} are taken; the server keeps the thread, so send the last ones"
+        "too many messages ({count}, limit {MESSAGES}); the server stores the thread, so send only the last ones"
     )]
     Messages { count: usize },
-    #[error("there are {count} answers in `resume`, at most {ANSWERS} are taken")]
+    #[error("too many answers in `resume` ({count}, limit {ANSWERS})")]
     Answers { count: usize },
     #[error("`{0}` is answered twice in `resume`")]
     Twice(String),
@@ -123,7 +121,7 @@ pub(crate) enum InputError {
     Tool(#[from] toolroom::tool::ClientToolError),
 }
 
-/// An input that can be worked with.
+/// A valid input.
 #[derive(Debug)]
 pub(crate) struct Input {
     pub(crate) thread: String,
@@ -137,9 +135,9 @@ pub(crate) struct Input {
     pub(crate) resume: Option<Vec<Resume>>,
 }
 
-/// What a client says came of a call that it ran.
+/// The result of a client tool.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Brought {
+pub(crate) struct ClientResult {
     /// The model's id of the call.
     pub(crate) call: String,
     pub(crate) outcome: Result<Value, String>,
@@ -199,8 +197,7 @@ fn check(input: &RunAgentInput) -> Result<(), InputError> {
     }
 }
 
-/// What the client says about its user and situation, as one document. What its host adds stands at the top, where tools
-/// and gates look for it.
+/// The client context as one object. Fields of the host go to the top level, where tools look for them.
 fn context(
     messages: &[Message],
     items: Vec<ContextItem>,
@@ -236,36 +233,38 @@ fn context(
 }
 
 impl Input {
-    /// What the person said last, and where it stands.
+    /// The last user message and its index.
     pub(crate) fn last_words(&self) -> Option<(usize, &Message)> {
         self.messages.iter().enumerate().rev().find(|(_, message)| message.role == Role::User)
     }
 
-    /// What was said before a place: text, images, and results of tools.
-    pub(crate) fn history(&self, before: usize) -> Vec<Said> {
+    /// The messages before an index: text, images and tool results.
+    pub(crate) fn history(&self, before: usize) -> Vec<ModelMessage> {
         let earlier = self.messages.get(..before).unwrap_or_default();
         let said = earlier.iter().filter_map(|message| match message.role {
-            Role::User => Some(Said { role: Speaker::User, blocks: blocks(message).unwrap_or_default() }),
-            Role::Assistant => Some(Said::assistant(vec![Block::text(message.text())])),
-            Role::Tool => Some(Said::earlier_result(message.text())),
+            Role::User => {
+                Some(ModelMessage { role: ModelRole::User, blocks: blocks(message).unwrap_or_default() })
+            }
+            Role::Assistant => Some(ModelMessage::assistant(vec![Block::text(message.text())])),
+            Role::Tool => Some(ModelMessage::earlier_result(message.text())),
             Role::Developer | Role::System | Role::Activity | Role::Reasoning => None,
         });
         said.collect()
     }
 
-    /// What the client brings for calls that it ran, the last word for each.
-    pub(crate) fn brought(&self) -> Vec<Brought> {
-        let mut brought: Vec<Brought> = Vec::new();
+    /// The results of client tools, the last one of each call.
+    pub(crate) fn client_results(&self) -> Vec<ClientResult> {
+        let mut brought: Vec<ClientResult> = Vec::new();
         for message in self.messages.iter().filter(|message| message.role == Role::Tool) {
             let Some(call) = message.tool_call_id.clone() else { continue };
             brought.retain(|other| other.call != call);
-            brought.push(Brought { call, outcome: outcome(message) });
+            brought.push(ClientResult { call, outcome: outcome(message) });
         }
         brought
     }
 }
 
-/// A failure has an error, or is the result of an executor that says it did not succeed.
+/// A failure has an error, or a result with `success: false`.
 fn outcome(message: &Message) -> Result<Value, String> {
     let text = message.text();
     if let Some(error) = &message.error {

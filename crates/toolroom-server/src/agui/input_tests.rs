@@ -78,7 +78,7 @@ fn a_failure_of_the_client_is_one_however_it_is_said() {
         tool("a", "13 C", Value::Null),
     ]}))
     .unwrap();
-    let brought: Vec<_> = input.brought().into_iter().map(|one| (one.call, one.outcome)).collect();
+    let brought: Vec<_> = input.client_results().into_iter().map(|one| (one.call, one.outcome)).collect();
     let expected = [
         ("b", Ok(json!({"c": 12}))),
         ("c", Err("the dialog was closed")),
@@ -102,7 +102,7 @@ fn history_holds_messages_and_results_of_tools() {
     .unwrap();
     let (place, last) = input.last_words().unwrap();
     assert_eq!((place, last.text().as_str()), (4, "four"));
-    let words: Vec<String> = input.history(place).iter().map(Said::text).collect();
+    let words: Vec<String> = input.history(place).iter().map(ModelMessage::text).collect();
     assert_eq!(words, ["one", "two", ""]);
     assert!(matches!(input.history(place)[2].blocks[..], [Block::Result { .. }]));
 }

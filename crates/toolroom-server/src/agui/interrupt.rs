@@ -1,4 +1,4 @@
-//! Questions to the person at the client, and what they answer.
+//! Interrupts: questions to the user of a client, and their answers.
 
 use serde_json::{Value, json};
 use toolroom::clock::Timestamp;
@@ -7,12 +7,12 @@ use toolroom::ledger::Answer;
 
 use super::calls::CLIENT;
 use super::event::Interrupt;
-use crate::approvals::Reply;
+use crate::approvals::ApprovalReply;
 
 /// Longer arguments are not shown with a question.
 const SHOWN_BYTES: usize = 64 * 1024;
 
-/// What a client reads of a call that waits for an answer; `answers` are those that are taken from this client.
+/// The interrupt of a pending call; `answers` are those this client may give.
 pub(super) fn question(event: &RunEvent, arguments: Option<Value>, answers: &[Answer]) -> Option<Interrupt> {
     let RunEvent::Asks { id, call, tool, rule, reason, by, expires_at } = event else { return None };
     let mut metadata = json!({"tool": tool, "rule": rule, "by": by});
@@ -20,7 +20,7 @@ pub(super) fn question(event: &RunEvent, arguments: Option<Value>, answers: &[An
     if let (Some(metadata), Some(arguments)) = (metadata.as_object_mut(), arguments) {
         metadata.insert("arguments".to_owned(), arguments);
     }
-    // A client has not heard of a call that it may not run yet.
+    // A client tool that needs approval was not announced yet.
     let is_clients = tool.starts_with(CLIENT);
     let is_elsewhere = answers.is_empty();
     Some(Interrupt {
@@ -33,12 +33,12 @@ pub(super) fn question(event: &RunEvent, arguments: Option<Value>, answers: &[An
         message: reason.clone(),
         tool_call_id: (!is_clients).then(|| id.to_string()),
         response_schema: (!is_elsewhere).then(|| schema(answers)),
-        expires_at: written(*expires_at),
+        expires_at: format_time(*expires_at),
         metadata,
     })
 }
 
-/// What an answer looks like, if it is one of these.
+/// The JSON Schema of these answers.
 fn schema(answers: &[Answer]) -> Value {
     let mut properties = json!({
         "approved": {"type": "boolean", "description": "Whether the call may be made."},
@@ -58,8 +58,8 @@ fn schema(answers: &[Answer]) -> Value {
     })
 }
 
-/// Reads an answer. `None` if it does not fit the schema, or makes no sense.
-pub(super) fn reply(payload: &Value) -> Option<Reply> {
+/// Parses an answer. `None` if it does not match the schema.
+pub(super) fn reply(payload: &Value) -> Option<ApprovalReply> {
     let payload = payload.as_object()?;
     let is_known = |key: &String| matches!(key.as_str(), "approved" | "editedArgs" | "remember");
     if !payload.keys().all(is_known) {
@@ -68,26 +68,26 @@ pub(super) fn reply(payload: &Value) -> Option<Reply> {
     let approved = payload.get("approved")?.as_bool()?;
     let remember = payload.get("remember").map(|remember| remember.as_str());
     match (approved, payload.get("editedArgs"), remember) {
-        (true, Some(Value::Object(arguments)), None) => Some(Reply::Edit(arguments.clone())),
+        (true, Some(Value::Object(arguments)), None) => Some(ApprovalReply::Edit(arguments.clone())),
         (_, Some(_), _) => None,
-        (true, None, None) => Some(Reply::Answer(Answer::Once)),
-        (true, None, Some(Some("session"))) => Some(Reply::Answer(Answer::Session)),
-        (true, None, Some(Some("always"))) => Some(Reply::Answer(Answer::Always)),
-        (false, None, None | Some(Some("session"))) => Some(Reply::Answer(Answer::No)),
-        (false, None, Some(Some("always"))) => Some(Reply::Answer(Answer::Never)),
+        (true, None, None) => Some(ApprovalReply::Answer(Answer::Once)),
+        (true, None, Some(Some("session"))) => Some(ApprovalReply::Answer(Answer::Session)),
+        (true, None, Some(Some("always"))) => Some(ApprovalReply::Answer(Answer::Always)),
+        (false, None, None | Some(Some("session"))) => Some(ApprovalReply::Answer(Answer::No)),
+        (false, None, Some(Some("always"))) => Some(ApprovalReply::Answer(Answer::Never)),
         (_, None, Some(_)) => None,
     }
 }
 
-/// Whether an answer says the same as one that was given before.
-pub(super) fn is_same(reply: &Reply, given: Answer) -> bool {
+/// Whether a reply has the same meaning as an earlier answer.
+pub(super) fn is_same(reply: &ApprovalReply, given: Answer) -> bool {
     match reply {
-        Reply::Answer(answer) => *answer == given || (answer.is_yes() && given.is_yes()),
-        Reply::Edit(_) => given == Answer::Edit,
+        ApprovalReply::Answer(answer) => *answer == given || (answer.is_yes() && given.is_yes()),
+        ApprovalReply::Edit(_) => given == Answer::Edit,
     }
 }
 
-fn written(at: Timestamp) -> String {
+fn format_time(at: Timestamp) -> String {
     jiff::Timestamp::from_microsecond(at.as_micros()).unwrap_or_default().to_string()
 }
 
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_client_is_told_whom_a_question_is_for() {
+    fn an_interrupt_names_its_answerer() {
         let own = asks("builtin:write_file", Answerer::Caller);
         assert_eq!((own.reason, own.tool_call_id.as_deref()), ("tool_call", Some("m1")));
         assert_eq!(own.expires_at, "1970-01-01T00:00:01Z");
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_offers_what_is_taken_from_this_client() {
+    fn the_schema_offers_the_answers_this_client_may_give() {
         let remember = |responder: &Responder| {
             let asked = asked_of(responder, "builtin:write_file", Answerer::Caller);
             asked.response_schema.unwrap()["properties"]["remember"]["enum"].clone()
@@ -142,20 +142,23 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_fits_the_schema_or_is_none() {
+    fn an_answer_that_does_not_match_the_schema_is_rejected() {
         let answer = |payload: Value| reply(&payload);
-        assert_eq!(answer(json!({"approved": true})), Some(Reply::Answer(Answer::Once)));
-        assert_eq!(answer(json!({"approved": false})), Some(Reply::Answer(Answer::No)));
+        assert_eq!(answer(json!({"approved": true})), Some(ApprovalReply::Answer(Answer::Once)));
+        assert_eq!(answer(json!({"approved": false})), Some(ApprovalReply::Answer(Answer::No)));
         assert_eq!(
             answer(json!({"approved": true, "remember": "session"})),
-            Some(Reply::Answer(Answer::Session))
+            Some(ApprovalReply::Answer(Answer::Session))
         );
         assert_eq!(
             answer(json!({"approved": false, "remember": "always"})),
-            Some(Reply::Answer(Answer::Never))
+            Some(ApprovalReply::Answer(Answer::Never))
         );
         let edited = json!({"a": 2}).as_object().unwrap().clone();
-        assert_eq!(answer(json!({"approved": true, "editedArgs": {"a": 2}})), Some(Reply::Edit(edited)));
+        assert_eq!(
+            answer(json!({"approved": true, "editedArgs": {"a": 2}})),
+            Some(ApprovalReply::Edit(edited))
+        );
         for wrong in [
             json!(null),
             json!(true),

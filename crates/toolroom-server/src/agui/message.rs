@@ -1,11 +1,11 @@
-//! Messages as clients of AG-UI write them.
+//! Messages in the format of AG-UI.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolroom::model::{Block, Image};
 
-/// One message of a thread. What we have no use for is not kept.
+/// A message of a thread. Unknown fields are dropped.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "AguiMessage")]
@@ -25,7 +25,6 @@ pub(crate) struct Message {
     pub(crate) error: Option<String>,
 }
 
-/// Who says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "AguiRole")]
@@ -39,14 +38,13 @@ pub(crate) enum Role {
     Reasoning,
 }
 
-/// What is said.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(rename = "AguiContent")]
 pub(crate) enum Content {
     Text(String),
     Parts(Vec<Value>),
-    /// What an activity shows; never looked at.
+    /// The content of an activity; ignored.
     Other(serde_json::Map<String, Value>),
 }
 
@@ -64,7 +62,7 @@ pub(crate) struct ToolCall {
 #[schemars(rename = "AguiFunction")]
 pub(crate) struct Function {
     pub(crate) name: String,
-    /// As the model wrote them, which need not be JSON.
+    /// As the model wrote them; may be invalid JSON.
     pub(crate) arguments: String,
 }
 
@@ -97,7 +95,6 @@ impl Message {
         Self { content, tool_call_id: Some(call.to_owned()), ..Self::new(id, Role::Tool) }
     }
 
-    /// Its words.
     pub(crate) fn text(&self) -> String {
         match &self.content {
             Some(Content::Text(text)) => text.clone(),
@@ -109,33 +106,27 @@ impl Message {
         }
     }
 
-    /// Whether clients keep it apart from what is said.
+    /// Whether clients keep it apart from the conversation.
     pub(crate) const fn is_aside(&self) -> bool {
         matches!(self.role, Role::Activity | Role::Reasoning)
     }
 }
 
-/// Why a part of a message is not taken.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PartError {
-    /// It has no type, or not what its type needs.
     #[error(
-        "a part of the message `{0}` is none: text has `text`, a picture has `source` with `value` and `mimeType`"
+        "the message `{0}` has an invalid part: text needs `text`, an image needs `source` with `value` and `mimeType`"
     )]
     Malformed(String),
-    /// Nobody here can look at it.
-    #[error(
-        "the message `{message}` holds a part of the type `{kind}`, and only text and pictures are taken"
-    )]
+    #[error("the message `{message}` has a part of the type `{kind}`; only text and images are supported")]
     Kind { message: String, kind: String },
-    /// It lies elsewhere.
     #[error(
-        "the message `{message}` holds a picture as `{kind}`; send it as `data`, because nothing is fetched for a client"
+        "the message `{message}` has an image of the source type `{kind}`; send it as `data`, because the server fetches nothing for clients"
     )]
     Elsewhere { message: String, kind: String },
 }
 
-/// What a model reads of a person's message.
+/// The content of a user message, for the model.
 pub(crate) fn blocks(message: &Message) -> Result<Vec<Block>, PartError> {
     match &message.content {
         Some(Content::Text(text)) => Ok(vec![Block::text(text)]),
@@ -183,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_pictures_are_taken_and_nothing_is_fetched() {
+    fn text_and_images_are_accepted_and_nothing_is_fetched() {
         let picture =
             json!({"type": "image", "source": {"type": "data", "value": "aGk=", "mimeType": "image/png"}});
         let message = said(&json!([{"type": "text", "text": "look"}, picture]));
@@ -207,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_null_is_left_out_when_it_is_sent_back() {
+    fn null_fields_are_left_out_when_sent_back() {
         let kept = said(&Value::Null);
         assert_eq!(serde_json::to_value(kept).unwrap(), json!({"id": "u", "role": "user"}));
     }

@@ -1,10 +1,10 @@
-//! AG-UI: agents for the front ends of others, in the protocol they speak.
+//! AG-UI: agents for third-party front ends.
 //!
-//! A client posts an [`Input`], [`Start`] finds out what of it is new and begins a run or goes on with one, and a
-//! [`Narrator`] tells what happens as the protocol's [`Event`]s. The server keeps the thread: what a client sends of it
-//! again changes nothing. Questions to people become interrupts, tools of the client become calls that are left pending.
+//! A client posts an [`Input`]. [`Start`] finds what is new in it and starts or resumes a run, and a [`Narrator`] translates
+//! the run into the [`Event`]s of the protocol. The server stores the thread: messages sent again change nothing. Approvals
+//! become interrupts, and client tools become pending calls.
 //!
-//! Clients of version 1.0 say so; all others get what version 0.0.59 takes.
+//! Clients of version 1.0 declare it; all others get version 0.0.59.
 
 mod activity;
 mod answers;
@@ -27,4 +27,4 @@ pub(crate) use capabilities::capabilities;
 pub(crate) use event::Event;
 pub(crate) use input::{Input, RunAgentInput};
 pub(crate) use narrate::Narrator;
-pub(crate) use start::{Next, Start, StartError, Started};
+pub(crate) use start::{NextStep, Start, StartError, Started};

@@ -1,7 +1,7 @@
-//! A run told in the words of AG-UI: what happened goes in, in order, and events come out.
+//! Translates the events of a run into AG-UI events.
 //!
-//! This is a pure machine. Whatever happens, its events keep the rules that clients enforce: a run is started once and
-//! ended once, nothing follows the end, what is closed was open, and everything is closed before a good end.
+//! A pure state machine. Its events always keep the rules that clients enforce: a run starts once and ends once, nothing
+//! follows the end, only open messages are closed, and all are closed before a successful end.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,41 +16,39 @@ use super::event::{Event, Interrupt, Outcome, PROTOCOL};
 use super::interrupt::question;
 use super::message::{Message, ToolCall};
 use super::speech::Speech;
-use super::state::State;
+use super::state::SharedState;
 use super::thread::answer_id;
-use super::usage::{TokenUsage, pay};
+use super::usage::{TokenUsage, add_usage};
 
-/// What a narrator has to know before anything happens.
 #[derive(Debug, Default)]
-pub(crate) struct Setting {
+pub(crate) struct NarratorContext {
     /// The thread, as the client names it.
     pub(crate) thread: String,
     /// The run, as the client names it.
     pub(crate) name: String,
     /// Whether the client knows 1.0.
     pub(crate) modern: bool,
-    /// The run here.
+    /// The run on this server.
     pub(crate) run: String,
-    /// How often a model has answered in it.
+    /// Answers of models so far.
     pub(crate) answers: u32,
     /// The thread so far.
     pub(crate) messages: Vec<Message>,
-    /// Calls that the client was told of, or has the results of.
+    /// Calls that were announced to the client, or whose results it has.
     pub(crate) announced: HashSet<String>,
     pub(crate) brought: HashSet<String>,
-    /// Who reads it, and would answer its questions.
+    /// The reader, who may answer its questions.
     pub(crate) responder: Responder,
-    /// Who began the run.
+    /// The caller that started the run.
     pub(crate) caller: Option<Arc<str>>,
 }
 
-/// Tells one run.
 #[derive(Debug)]
 pub(crate) struct Narrator {
-    pub(super) setting: Setting,
-    state: State,
+    pub(super) setting: NarratorContext,
+    state: SharedState,
     step: Option<String>,
-    /// The answer that is being given.
+    /// The current answer.
     speech: Speech,
     pub(super) activity: Option<Activity>,
     pub(super) pending: Vec<String>,
@@ -61,7 +59,7 @@ pub(crate) struct Narrator {
 }
 
 impl Narrator {
-    pub(crate) fn new(setting: Setting, state: State) -> Self {
+    pub(crate) fn new(setting: NarratorContext, state: SharedState) -> Self {
         Self {
             setting,
             state,
@@ -76,7 +74,7 @@ impl Narrator {
         }
     }
 
-    /// The first events. With `whole` the client is told of the thread, parts of which it may not have.
+    /// The first events. With `whole` they include the thread, in case the client lacks parts of it.
     pub(crate) fn start(&mut self, whole: bool) -> Vec<Event> {
         self.out.push(Event::RunStarted {
             thread_id: self.setting.thread.clone(),
@@ -90,7 +88,7 @@ impl Narrator {
         std::mem::take(&mut self.out)
     }
 
-    /// Something that happened, at a place in the run. Of a call that waits, `arguments` are the exact ones.
+    /// Translates an event. `arguments` are the exact ones of a pending call.
     pub(crate) fn tell(&mut self, seq: u64, event: &RunEvent, arguments: Option<Value>) -> Vec<Event> {
         if !self.over {
             self.take(seq, event, arguments);
@@ -98,13 +96,13 @@ impl Narrator {
         std::mem::take(&mut self.out)
     }
 
-    /// What an answer said so far, for a narrator who has missed pieces of it.
+    /// Sends the text of the current answer so far, after missed pieces.
     pub(crate) fn catch_up(&mut self, text: &str, reasoning: &str) -> Vec<Event> {
         if !self.over {
             if !self.speech.has_thoughts() && !reasoning.is_empty() {
                 self.think(reasoning);
             }
-            if let Some(rest) = text.strip_prefix(self.speech.said()).filter(|rest| !rest.is_empty()) {
+            if let Some(rest) = text.strip_prefix(self.speech.text()).filter(|rest| !rest.is_empty()) {
                 let rest = rest.to_owned();
                 self.speak(&rest);
             }
@@ -112,7 +110,7 @@ impl Narrator {
         std::mem::take(&mut self.out)
     }
 
-    /// Ends the run because it cannot go on.
+    /// Ends the run with an error.
     pub(crate) fn fail(&mut self, code: &str, message: &str) -> Vec<Event> {
         if !self.over {
             self.close();
@@ -123,7 +121,7 @@ impl Narrator {
         std::mem::take(&mut self.out)
     }
 
-    /// Ends the run, which has nothing to add. Calls that the client has to run are named again.
+    /// Ends the run without new content. Names the calls that the client has to execute.
     pub(crate) fn rest(&mut self, pending: Vec<String>) -> Vec<Event> {
         if !self.over {
             self.pending = pending;
@@ -132,7 +130,7 @@ impl Narrator {
         std::mem::take(&mut self.out)
     }
 
-    /// Ends a run that somebody stopped.
+    /// Ends a cancelled run.
     pub(crate) fn cancel(&mut self) -> Vec<Event> {
         if !self.over {
             if self.setting.modern {
@@ -156,7 +154,7 @@ impl Narrator {
                 self.custom("toolroom.void", event);
             }
             RunEvent::Answered { model, text, calls, usage, .. } => {
-                pay(&mut self.usage, model, *usage);
+                add_usage(&mut self.usage, model, *usage);
                 self.answer(text, calls);
             }
             RunEvent::CallBegan(notice) => self.begin(seq, notice),
@@ -174,7 +172,7 @@ impl Narrator {
             }
             RunEvent::Asks { id, rule, by, .. } => {
                 self.show(id.as_str(), "status", "asks".into());
-                let Setting { responder, caller, .. } = &self.setting;
+                let NarratorContext { responder, caller, .. } = &self.setting;
                 let answers = responder.answers(rule, *by, caller.as_deref());
                 self.interrupts.extend(question(event, arguments, answers));
             }
@@ -203,13 +201,13 @@ impl Narrator {
         }
     }
 
-    /// The id of the message that is being said.
+    /// The id of the current message.
     fn message_id(&self) -> String {
         answer_id(&self.setting.run, self.setting.answers.saturating_add(1))
     }
 
     fn ask(&mut self, iteration: u32) {
-        // An answer of nothing is asked for again, and nobody says that it was void.
+        // An empty answer is retried without an event.
         self.unsay();
         self.end_step();
         self.activity = None;
@@ -229,7 +227,7 @@ impl Narrator {
         self.speech.think(&id, text, &mut self.out);
     }
 
-    /// Takes back what was said of an answer.
+    /// Retracts the current answer.
     fn unsay(&mut self) {
         let id = self.message_id();
         if self.speech.unsay(&id, &mut self.out) {
@@ -238,8 +236,8 @@ impl Narrator {
     }
 
     fn answer(&mut self, text: &str, calls: &[CallNotice]) {
-        // Pieces may be missing, and calls that were written as words are no longer among them.
-        let rest = text.strip_prefix(self.speech.said()).map(str::to_owned);
+        // Pieces may be missing, and calls written as text were removed.
+        let rest = text.strip_prefix(self.speech.text()).map(str::to_owned);
         if let Some(rest) = rest.as_ref().filter(|rest| !rest.is_empty()) {
             self.speak(rest);
         }
@@ -269,7 +267,7 @@ impl Narrator {
         self.out.push(Event::Custom { name, value });
     }
 
-    /// What is said in the thread. Clients keep by themselves what is said aside.
+    /// The messages of the thread without activities, which clients keep themselves.
     fn snapshot(&self) -> Event {
         let messages = self.setting.messages.iter().filter(|message| !message.is_aside()).cloned();
         Event::MessagesSnapshot { messages: messages.collect() }

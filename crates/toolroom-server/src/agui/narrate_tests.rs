@@ -80,7 +80,7 @@ impl Client {
             }
             Event::ToolCallEnd { tool_call_id } => assert!(self.calls.remove(tool_call_id)),
             Event::ToolCallResult { tool_call_id, content, .. } => {
-                assert!(self.called.contains_key(tool_call_id), "nobody called {tool_call_id}");
+                assert!(self.called.contains_key(tool_call_id), "unknown call {tool_call_id}");
                 assert!(self.results.insert(tool_call_id.clone(), content.clone()).is_none());
             }
             Event::ActivitySnapshot { message_id, .. } => assert!(self.activities.insert(message_id.clone())),
@@ -102,15 +102,15 @@ impl Client {
 }
 
 fn narrator(modern: bool) -> Narrator {
-    let setting = Setting {
+    let setting = NarratorContext {
         thread: "t".to_owned(),
         name: "r".to_owned(),
         modern,
         run: "run".to_owned(),
         messages: vec![Message::user("u".to_owned(), Content::Text("hi".to_owned()))],
-        ..Setting::default()
+        ..NarratorContext::default()
     };
-    Narrator::new(setting, State::new(Value::Null, "run", "c"))
+    Narrator::new(setting, SharedState::new(Value::Null, "run", "c"))
 }
 
 /// What a client makes of a run.
@@ -285,7 +285,7 @@ fn a_tool_of_the_client_is_left_to_it_and_one_of_the_server_is_not() {
 }
 
 #[test]
-fn nobody_hears_of_a_client_tool_that_somebody_is_asked_about() {
+fn a_client_tool_that_needs_approval_is_not_announced() {
     let told = [
         started(),
         asking(1),

@@ -1,29 +1,29 @@
-//! An answer while it is given: words, and thoughts between them.
+//! The current answer of a model: text and reasoning.
 
 use super::event::{Event, pieces};
 
-/// What was heard of an answer. What is open is closed before something else of its kind begins.
+/// The open messages of an answer. Each is closed before the next of its kind starts.
 #[derive(Debug, Default)]
 pub(super) struct Speech {
     said: String,
     speaks: bool,
-    /// How often the model has thought, and whether it still does.
+    /// Number of reasoning blocks, and whether one is open.
     thoughts: u32,
     thinks: bool,
 }
 
 impl Speech {
-    /// The words so far.
-    pub(super) fn said(&self) -> &str {
+    /// The text so far.
+    pub(super) fn text(&self) -> &str {
         &self.said
     }
 
-    /// Whether there were thoughts.
+    /// Whether there was reasoning.
     pub(super) const fn has_thoughts(&self) -> bool {
         self.thoughts > 0
     }
 
-    /// More words of the message of that id.
+    /// Adds text to a message.
     pub(super) fn speak(&mut self, id: &str, text: &str, out: &mut Vec<Event>) {
         self.stop_thinking(id, out);
         if !std::mem::replace(&mut self.speaks, true) {
@@ -38,7 +38,7 @@ impl Speech {
         );
     }
 
-    /// More thoughts before the message of that id.
+    /// Adds reasoning before a message.
     pub(super) fn think(&mut self, id: &str, text: &str, out: &mut Vec<Event>) {
         if !std::mem::replace(&mut self.thinks, true) {
             self.thoughts += 1;
@@ -61,7 +61,7 @@ impl Speech {
         }
     }
 
-    /// Closes what is open and takes the words back. Says whether there were any.
+    /// Closes what is open and retracts the text. Returns whether there was any.
     pub(super) fn unsay(&mut self, id: &str, out: &mut Vec<Event>) -> bool {
         let had_words = self.speaks;
         self.stop(id, out);

@@ -1,4 +1,4 @@
-//! The state that client and agent share: the client's own, and what we say of the run under one key.
+//! The state shared by client and agent: that of the client, and ours under one key.
 
 use serde_json::{Value, json};
 use toolroom::agent::StatusLine;
@@ -6,20 +6,18 @@ use toolroom::conversation::RunEvent;
 
 use super::event::{Event, Patch};
 
-/// Where our part of the state is.
+/// The key of our part.
 pub(crate) const OWN_KEY: &str = "toolroom";
 
-/// What the client knows of the state.
 #[derive(Debug)]
-pub(crate) struct State {
-    /// The client's state with our key; as it came, where that is no object and has no place for it.
+pub(crate) struct SharedState {
+    /// The client's state with our key. Unchanged if it is not an object.
     document: Value,
     line: StatusLine,
     told: Option<String>,
 }
 
-impl State {
-    /// The client's own state, to which ours is added.
+impl SharedState {
     pub(crate) fn new(own: Value, run: &str, conversation: &str) -> Self {
         let ours = json!({"run": run, "conversation": conversation, "status": "Working…"});
         let document = match own {
@@ -33,15 +31,14 @@ impl State {
         Self { document, line: StatusLine::default(), told: Some("Working…".to_owned()) }
     }
 
-    /// All of it.
     pub(crate) fn snapshot(&self) -> Event {
         Event::StateSnapshot { snapshot: self.document.clone() }
     }
 
-    /// Takes in what happened; gives what the client has to change.
+    /// Applies an event. Returns the change for the client.
     pub(crate) fn take(&mut self, event: &RunEvent) -> Option<Event> {
         self.line.update(event);
-        // What flows by in pieces would change the line with each of them.
+        // Streamed pieces would change the state with each event.
         let line = self.line.line();
         if !event.is_structural() || line == self.told || !self.document.is_object() {
             return None;
@@ -60,8 +57,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn our_part_is_added_and_changed_alone() {
-        let mut state = State::new(json!({"items": 2, "toolroom": "old"}), "r", "c");
+    fn only_our_key_is_added_and_changed() {
+        let mut state = SharedState::new(json!({"items": 2, "toolroom": "old"}), "r", "c");
         let Event::StateSnapshot { snapshot } = state.snapshot() else { panic!() };
         assert_eq!(snapshot["items"], 2);
         assert_eq!(snapshot["toolroom"]["run"], "r");
@@ -75,13 +72,13 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_is_no_object_stays_as_it_is() {
-        let mut state = State::new(json!([1]), "r", "c");
+    fn a_state_that_is_not_an_object_stays_unchanged() {
+        let mut state = SharedState::new(json!([1]), "r", "c");
         assert_eq!(state.snapshot(), Event::StateSnapshot { snapshot: json!([1]) });
         let guarded = RunEvent::Guarded { guard: "repeat".to_owned(), reason: "again".to_owned() };
         assert_eq!(state.take(&guarded), None);
         assert!(matches!(
-            State::new(Value::Null, "r", "c").snapshot(),
+            SharedState::new(Value::Null, "r", "c").snapshot(),
             Event::StateSnapshot { snapshot: Value::Object(_) }
         ));
     }

@@ -1,29 +1,28 @@
-//! Threads: which conversation a client means, and what was said in it, in the client's form.
+//! Threads: their conversations and runs, and their messages in the client's format.
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use toolroom::catalog::WireNames;
-use toolroom::conversation::{Content as Kept, ConversationEntry, ConversationId, RunId};
-use toolroom::model::{Block, Message as Said, Role as Speaker};
+use toolroom::conversation::{Content as EntryContent, ConversationEntry, ConversationId, RunId};
+use toolroom::model::{Block, Message as ModelMessage, Role as ModelRole};
 use toolroom::scope::{Scope, UserId};
 
 use super::calls::CLIENT;
 use super::message::{Content, Message, Role, ToolCall};
 
-/// How often a message is looked for among the runs that failed over it.
+/// Runs per message: a failed run is followed by another attempt.
 pub(super) const ATTEMPTS: u32 = 50;
 
-/// The conversation of a thread. Clients choose the names of their threads; nobody can choose one that leads to the
-/// conversation of somebody else.
+/// The conversation of a thread. Clients choose thread ids, so the id is hashed with project and user: it never leads to
+/// the conversation of another user.
 pub(crate) fn conversation_of(scope: &Scope, thread: &str) -> ConversationId {
     let user = scope.user.as_ref().map(UserId::as_str);
     ConversationId::new(&format!("thread_{}", digest(&[Some(scope.project.as_str()), user, Some(thread)])))
 }
 
-/// The run that answers a message: the same one, however often the message is sent. A run that came to nothing is
-/// followed by another attempt.
+/// The run that answers a message, the same one each time the message is sent.
 pub(super) fn run_of(conversation: &ConversationId, message: &Message, attempt: u32) -> RunId {
     let content = serde_json::to_string(&message.content).unwrap_or_default();
     let attempt = attempt.to_string();
@@ -31,7 +30,7 @@ pub(super) fn run_of(conversation: &ConversationId, message: &Message, attempt: 
     RunId::new(&format!("run_{}", digest(&parts)))
 }
 
-/// Half of a hash, over parts that cannot run into each other.
+/// Half of a SHA-256 over length-prefixed parts.
 fn digest(parts: &[Option<&str>]) -> String {
     let mut hash = Sha256::new_with_prefix("toolroom ag-ui");
     for part in parts {
@@ -43,7 +42,7 @@ fn digest(parts: &[Option<&str>]) -> String {
     hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The id of what a model said in a run, counted from 1.
+/// The id of an answer in a run, counted from 1.
 pub(super) fn answer_id(run: &str, answer: u32) -> String {
     format!("{run}-{answer}")
 }
@@ -53,92 +52,91 @@ pub(super) fn result_id(run: &str, call: &str) -> String {
     format!("{run}-{call}")
 }
 
-/// The thread as the client should see it: as it has it, if nothing is missing there, else as we keep it.
-pub(super) fn joined(
+/// The thread for the client: its own messages if they are complete, else the stored ones with its new messages.
+pub(super) fn merge_thread(
     conversation: &ConversationId,
     entries: &[ConversationEntry],
-    theirs: &[Message],
-) -> Joined {
-    let kept = messages(conversation, entries, theirs);
-    let known: HashSet<&str> = theirs.iter().map(|message| message.id.as_str()).collect();
-    let mut ours = kept.iter().filter(|(message, is_before)| !is_before && message.role != Role::User);
+    client_messages: &[Message],
+) -> MergedThread {
+    let stored = messages(conversation, entries, client_messages);
+    let known: HashSet<&str> = client_messages.iter().map(|message| message.id.as_str()).collect();
+    let mut ours = stored.iter().filter(|(message, is_before)| !is_before && message.role != Role::User);
     let is_whole = ours.all(|(message, _)| known.contains(message.id.as_str()));
     if is_whole {
-        return Joined { messages: theirs.to_vec(), is_whole };
+        return MergedThread { messages: client_messages.to_vec(), is_whole };
     }
-    // Their own instructions, what we keep, and what is new.
     let is_instruction = |message: &&Message| matches!(message.role, Role::System | Role::Developer);
-    let mut messages: Vec<Message> = theirs.iter().filter(is_instruction).cloned().collect();
-    messages.extend(kept.into_iter().map(|(message, _)| message));
-    let told: HashSet<String> = messages.iter().map(|message| message.id.clone()).collect();
-    let new = theirs.iter().rev().take_while(|message| !told.contains(&message.id));
+    let mut messages: Vec<Message> = client_messages.iter().filter(is_instruction).cloned().collect();
+    messages.extend(stored.into_iter().map(|(message, _)| message));
+    let sent: HashSet<String> = messages.iter().map(|message| message.id.clone()).collect();
+    let new = client_messages.iter().rev().take_while(|message| !sent.contains(&message.id));
     let mut new: Vec<Message> =
         new.filter(|message| matches!(message.role, Role::User | Role::Tool)).cloned().collect();
     new.reverse();
     messages.extend(new);
-    Joined { messages, is_whole }
+    MergedThread { messages, is_whole }
 }
 
 /// A thread, and whether the client has all of it.
-pub(super) struct Joined {
+pub(super) struct MergedThread {
     pub(super) messages: Vec<Message>,
     pub(super) is_whole: bool,
 }
 
-/// What was said, under the client's ids where it has some, and whether it was taken over from elsewhere.
+/// The stored messages, with the client's ids where known, and whether each came with the history of a request.
 fn messages(
     conversation: &ConversationId,
     entries: &[ConversationEntry],
-    theirs: &[Message],
+    client_messages: &[Message],
 ) -> Vec<(Message, bool)> {
-    let (users, results) = known_ids(conversation, theirs);
-    let said: Vec<(&RunId, &Said)> = entries
+    let (users, results) = known_ids(conversation, client_messages);
+    let said: Vec<(&RunId, &ModelMessage)> = entries
         .iter()
         .filter_map(|entry| match &entry.content {
-            Kept::Message(message) => Some((&entry.run, message.as_ref())),
-            Kept::Summary(_) => None,
+            EntryContent::Message(message) => Some((&entry.run, message.as_ref())),
+            EntryContent::Summary(_) => None,
         })
         .collect();
-    // What a run was begun with is the last that a person says in it; what stands before was taken over.
-    let persons = said.iter().enumerate().filter(|(_, (_, message))| is_persons(message));
+    // The last user message of a run started it; earlier ones came with its history.
+    let persons = said.iter().enumerate().filter(|(_, (_, message))| is_user_message(message));
     let begins: HashMap<&RunId, usize> = persons.map(|(place, (run, _))| (*run, place)).collect();
     let mut answers: HashMap<&RunId, u32> = HashMap::new();
-    let mut kept = Vec::new();
+    let mut stored = Vec::new();
     for (place, (run, message)) in said.iter().enumerate() {
         let begin = begins.get(run).copied().unwrap_or_default();
         let is_before = place < begin;
         let id = match message.role {
             _ if is_before => format!("{run}-before-{place}"),
-            Speaker::User => users.get(*run).map_or_else(|| format!("{run}-user"), |id| (*id).to_owned()),
-            Speaker::Assistant => {
+            ModelRole::User => users.get(*run).map_or_else(|| format!("{run}-user"), |id| (*id).to_owned()),
+            ModelRole::Assistant => {
                 let answer = answers.entry(run).or_default();
                 *answer += 1;
                 answer_id(run.as_str(), *answer)
             }
         };
         match message.role {
-            Speaker::User if is_persons(message) => {
-                kept.push((Message::user(id, content(message)), is_before));
+            ModelRole::User if is_user_message(message) => {
+                stored.push((Message::user(id, content(message)), is_before));
             }
-            Speaker::User => {
+            ModelRole::User => {
                 let answered = message.blocks.iter().filter_map(|block| result(run, block, &results));
-                kept.extend(answered.map(|message| (message, is_before)));
+                stored.extend(answered.map(|message| (message, is_before)));
             }
-            Speaker::Assistant => {
+            ModelRole::Assistant => {
                 let calls = message.blocks.iter().filter_map(call).collect();
-                kept.push((Message::assistant(id, &message.text(), calls), is_before));
+                stored.push((Message::assistant(id, &message.text(), calls), is_before));
             }
         }
     }
-    kept
+    stored
 }
 
-type Known<'a> = (HashMap<RunId, &'a str>, HashMap<&'a str, &'a str>);
+type KnownIds<'a> = (HashMap<RunId, &'a str>, HashMap<&'a str, &'a str>);
 
-/// The client's ids of what began runs, and of results by their calls.
-fn known_ids<'a>(conversation: &ConversationId, theirs: &'a [Message]) -> Known<'a> {
-    let mut known: Known<'a> = (HashMap::new(), HashMap::new());
-    for message in theirs {
+/// The client's ids of messages that started runs, and of results by call.
+fn known_ids<'a>(conversation: &ConversationId, client_messages: &'a [Message]) -> KnownIds<'a> {
+    let mut known: KnownIds<'a> = (HashMap::new(), HashMap::new());
+    for message in client_messages {
         let id = message.id.as_str();
         match (message.role, &message.tool_call_id) {
             (Role::User, _) => {
@@ -151,11 +149,12 @@ fn known_ids<'a>(conversation: &ConversationId, theirs: &'a [Message]) -> Known<
     known
 }
 
-fn is_persons(message: &Said) -> bool {
-    message.role == Speaker::User && !message.blocks.iter().any(|block| matches!(block, Block::Result { .. }))
+fn is_user_message(message: &ModelMessage) -> bool {
+    message.role == ModelRole::User
+        && !message.blocks.iter().any(|block| matches!(block, Block::Result { .. }))
 }
 
-fn content(message: &Said) -> Content {
+fn content(message: &ModelMessage) -> Content {
     let has_pictures = message.blocks.iter().any(|block| matches!(block, Block::Image(_)));
     if !has_pictures {
         return Content::Text(message.text());
@@ -178,13 +177,13 @@ fn call(block: &Block) -> Option<ToolCall> {
     Some(ToolCall::new(id.as_str(), name, arguments.to_string()))
 }
 
-fn result(run: &RunId, block: &Block, theirs: &HashMap<&str, &str>) -> Option<Message> {
+fn result(run: &RunId, block: &Block, client_messages: &HashMap<&str, &str>) -> Option<Message> {
     let Block::Result { id, content, is_error, .. } = block else { return None };
     let text = match content.as_ref() {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let own = theirs.get(id.as_str()).map(|id| (*id).to_owned());
+    let own = client_messages.get(id.as_str()).map(|id| (*id).to_owned());
     let mut message =
         Message::tool(own.unwrap_or_else(|| result_id(run.as_str(), id.as_str())), id.as_str(), text);
     if *is_error {

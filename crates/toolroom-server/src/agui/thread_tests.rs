@@ -4,8 +4,8 @@ use toolroom::clock::Timestamp;
 
 use super::*;
 
-fn entry(seq: u64, run: &RunId, message: Said) -> ConversationEntry {
-    let content = Kept::Message(Arc::new(message));
+fn entry(seq: u64, run: &RunId, message: ModelMessage) -> ConversationEntry {
+    let content = EntryContent::Message(Arc::new(message));
     ConversationEntry { seq, run: run.clone(), at: Timestamp::from_micros(0), content }
 }
 
@@ -58,15 +58,15 @@ fn a_client_that_has_everything_keeps_its_own_and_one_that_has_not_gets_ours() {
         is_error: false,
     };
     let entries = [
-        entry(0, &run, Said::user("before")),
-        entry(1, &run, Said::assistant(vec![Block::text("old")])),
-        entry(2, &run, Said::user("weather?")),
-        entry(3, &run, Said::assistant(vec![Block::text("hm"), call])),
-        entry(4, &run, Said { role: Speaker::User, blocks: vec![result] }),
-        entry(5, &run, Said::assistant(vec![Block::text("fine")])),
+        entry(0, &run, ModelMessage::user("before")),
+        entry(1, &run, ModelMessage::assistant(vec![Block::text("old")])),
+        entry(2, &run, ModelMessage::user("weather?")),
+        entry(3, &run, ModelMessage::assistant(vec![Block::text("hm"), call])),
+        entry(4, &run, ModelMessage { role: ModelRole::User, blocks: vec![result] }),
+        entry(5, &run, ModelMessage::assistant(vec![Block::text("fine")])),
     ];
     let new = user("u2", "and tomorrow?");
-    let thin = joined(&thread, &entries, &[first.clone(), new.clone()]);
+    let thin = merge_thread(&thread, &entries, &[first.clone(), new.clone()]);
     assert!(!thin.is_whole);
     let ids: Vec<&str> = thin.messages.iter().map(|message| message.id.as_str()).collect();
     let own = |end: &str| format!("{run}-{end}");
@@ -77,7 +77,7 @@ fn a_client_that_has_everything_keeps_its_own_and_one_that_has_not_gets_ours() {
 
     let mut all = vec![user("x", "their own")];
     all.extend(thin.messages.iter().skip(2).cloned());
-    let whole = joined(&thread, &entries, &all);
+    let whole = merge_thread(&thread, &entries, &all);
     assert!(whole.is_whole);
     assert_eq!(whole.messages, all);
 }

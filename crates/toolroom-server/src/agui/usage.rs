@@ -1,10 +1,10 @@
-//! What the models of a run are paid for.
+//! Token usage of a run, by model.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use toolroom::model::Usage;
 
-/// What one model is paid for. The first two counts hold the others.
+/// Usage of one model. The first two counts include the others.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "AguiTokenUsage")]
@@ -20,7 +20,7 @@ pub(crate) struct TokenUsage {
 }
 
 impl TokenUsage {
-    /// Our counts hold what came from a cache and what was thought, as these have to.
+    /// Our counts include cached and reasoning tokens, as these do.
     fn add(&mut self, usage: Usage) {
         let Usage { input, output, cache_read, cache_write, reasoning } = usage;
         self.input_tokens = self.input_tokens.saturating_add(input);
@@ -32,16 +32,16 @@ impl TokenUsage {
     }
 }
 
-/// Adds an answer of the model `vendor/model` to a bill.
-pub(super) fn pay(bill: &mut Vec<TokenUsage>, model: &str, usage: Usage) {
+/// Adds an answer of the model `vendor/model`.
+pub(super) fn add_usage(totals: &mut Vec<TokenUsage>, model: &str, usage: Usage) {
     let (provider, model) = model.split_once('/').unwrap_or(("", model));
-    match bill.iter_mut().find(|known| known.provider == provider && known.model == model) {
+    match totals.iter_mut().find(|known| known.provider == provider && known.model == model) {
         Some(known) => known.add(usage),
         None => {
             let (provider, model) = (provider.to_owned(), model.to_owned());
             let mut paid = TokenUsage { provider, model, ..TokenUsage::default() };
             paid.add(usage);
-            bill.push(paid);
+            totals.push(paid);
         }
     }
 }

@@ -6,4 +6,4 @@
 
 mod service;
 
-pub(crate) use service::{ApprovalService, Reply, ReplyError};
+pub(crate) use service::{ApprovalReply, ApprovalService, ReplyError};

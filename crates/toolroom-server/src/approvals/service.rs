@@ -22,13 +22,13 @@ pub(crate) struct ApprovalService<'a> {
 
 /// A reply to a question.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Reply {
+pub(crate) enum ApprovalReply {
     Answer(Answer),
     /// A yes with other arguments.
     Edit(Arguments),
 }
 
-impl Reply {
+impl ApprovalReply {
     pub(crate) const fn answer(&self) -> Answer {
         match self {
             Self::Answer(answer) => *answer,
@@ -77,10 +77,10 @@ impl<'a> ApprovalService<'a> {
     }
 
     /// Records a reply, unless the question is already closed: an earlier answer stands.
-    pub(crate) async fn reply(&self, call: &CallId, reply: Reply) -> Result<(), ReplyError> {
+    pub(crate) async fn reply(&self, call: &CallId, reply: ApprovalReply) -> Result<(), ReplyError> {
         let recorded = match reply {
-            Reply::Answer(answer) => self.answer(call, answer, None).await.map(drop),
-            Reply::Edit(arguments) => self.edit(call, arguments).await.map(drop),
+            ApprovalReply::Answer(answer) => self.answer(call, answer, None).await.map(drop),
+            ApprovalReply::Edit(arguments) => self.edit(call, arguments).await.map(drop),
         };
         match recorded {
             Err(ReplyError::NotFound(_) | ReplyError::Closed(_)) => Ok(()),

@@ -1,4 +1,4 @@
-//! Making a backup, while others go on.
+//! Creates a backup while other processes keep working.
 
 use std::path::{Path, PathBuf};
 
@@ -11,68 +11,66 @@ use toolroom_host::work_folder::WorkFolder;
 use toolroom_store::{Store, inspect};
 
 use super::error::BackupError;
-use super::manifest::{KeyNote, MANIFEST, Manifest};
+use super::manifest::{MANIFEST, Manifest, ManifestKey};
 use crate::config::{FILE_NAME, MAX_FILE_BYTES};
 use crate::database::DATABASE;
 
-/// How often the database is copied because the key changed meanwhile.
+/// Attempts to copy the database with an unchanged key.
 const COPIES: u32 = 3;
 
-/// Whether the master key is put inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KeyWish {
-    Inside,
-    Apart,
+pub(crate) enum KeyInclusion {
+    Include,
+    Exclude,
 }
 
-/// A backup that was made.
 #[derive(Debug)]
-pub(crate) struct Created {
+pub(crate) struct CreatedBackup {
     pub(crate) manifest: Manifest,
-    /// The configuration file was left out, because it is no text.
+    /// Why the configuration file was left out.
     pub(crate) config_problem: Option<TextFileError>,
-    /// Where the key is that opens what is sealed in it.
+    /// Where its master key is.
     pub(crate) key: Option<KeyHome>,
 }
 
-/// Makes a backup of what is in these folders. An existing file is never replaced.
+/// Creates a backup of these folders. Never replaces an existing file.
 pub(crate) async fn create(
     folders: &Folders,
     store: &Store,
     clock: &dyn Clock,
     target: &Path,
-    wish: KeyWish,
-) -> Result<Created, BackupError> {
+    key_option: KeyInclusion,
+) -> Result<CreatedBackup, BackupError> {
     let failed = |source| BackupError::Io { path: folders.data.clone(), source };
-    // Said before the work, which may take long.
+    // Fails early if the target exists.
     let mut archive = ArchiveWriter::create(target)?;
     let work = WorkFolder::inside(folders).map_err(failed)?;
     let created_at = clock.now();
-    let (copy, key) = copy(folders, store, work.path(), wish).await?;
+    let (copy, key) = copy(folders, store, work.path(), key_option).await?;
     let facts = inspect(&copy).await?;
 
     let mut members = vec![archive.add_file(DATABASE, &copy)?];
     let config_problem = add_config(&mut archive, folders, &mut members)?;
     let home = key.as_ref().map(|key| key.home.clone());
-    let inside = match (wish, &home) {
-        (KeyWish::Inside, Some(KeyHome::File(path))) => {
+    let inside = match (key_option, &home) {
+        (KeyInclusion::Include, Some(KeyHome::File(path))) => {
             members.push(archive.add_file(KEY_FILE, path)?);
-            // Read after the copy: if it is still the key of the copy, it was so in between.
+            // The same key before and after the copy.
             let unchanged = KeyState::now(folders)? == key;
             if unchanged { true } else { return Err(BackupError::KeyChanges) }
         }
-        (KeyWish::Inside, Some(KeyHome::Environment)) => return Err(BackupError::KeyInEnvironment),
-        (KeyWish::Inside, None) | (KeyWish::Apart, _) => false,
+        (KeyInclusion::Include, Some(KeyHome::Environment)) => return Err(BackupError::KeyInEnvironment),
+        (KeyInclusion::Include, None) | (KeyInclusion::Exclude, _) => false,
     };
-    let note = KeyNote { inside, id: key.map(|key| key.id.to_string()) };
+    let note = ManifestKey { inside, id: key.map(|key| key.id.to_string()) };
     let manifest = Manifest::new(created_at, &facts, note, members);
-    // Strings and numbers only: there is nothing that could not be written.
+    // Cannot fail: strings and numbers only.
     archive.add_bytes(MANIFEST, &serde_json::to_vec_pretty(&manifest).unwrap_or_default())?;
     archive.finish()?;
-    Ok(Created { manifest, config_problem, key: home })
+    Ok(CreatedBackup { manifest, config_problem, key: home })
 }
 
-/// The key, as far as a backup is about it.
+/// The master key at a point in time.
 #[derive(Debug, PartialEq, Eq)]
 struct KeyState {
     id: KeyId,
@@ -91,15 +89,15 @@ impl KeyState {
     }
 }
 
-/// A copy of the database, and the key it was sealed with throughout.
+/// Copies the database. Returns the key that it is sealed with.
 async fn copy(
     folders: &Folders,
     store: &Store,
     work: &Path,
-    wish: KeyWish,
+    key_option: KeyInclusion,
 ) -> Result<(PathBuf, Option<KeyState>), BackupError> {
-    if wish == KeyWish::Apart {
-        // Whether the key can be read does not matter to a backup without it.
+    if key_option == KeyInclusion::Exclude {
+        // A backup without the key does not need a readable key.
         let key = KeyState::now(folders).ok().flatten();
         let copy = work.join(DATABASE);
         store.copy_to(&copy).await?;
@@ -121,8 +119,7 @@ async fn copy(
     Err(BackupError::KeyChanges)
 }
 
-/// Puts the configuration file inside, if there is one. One that is no text is of no use, and no reason to have no
-/// backup at all.
+/// Adds the configuration file, if there is one. An unreadable one is skipped and reported.
 fn add_config(
     archive: &mut ArchiveWriter,
     folders: &Folders,

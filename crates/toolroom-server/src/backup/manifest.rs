@@ -1,4 +1,4 @@
-//! What a backup says of itself.
+//! `manifest.json`: the format, origin, counts and hashes of a backup.
 
 use serde::{Deserialize, Serialize};
 use toolroom::clock::Timestamp;
@@ -9,38 +9,30 @@ use toolroom_store::BackupFacts;
 use crate::config::FILE_NAME;
 use crate::database::DATABASE;
 
-/// The member that holds it.
 pub(super) const MANIFEST: &str = "manifest.json";
 
-/// No list of four members is longer.
+/// More than enough for four members.
 pub(super) const MAX_BYTES: u64 = 64 * 1_024;
 
-/// The one format there is.
 const FORMAT: u32 = 1;
 
-/// The members a backup may have beside its manifest.
+/// Allowed members besides the manifest.
 pub(super) const MEMBERS: [&str; 3] = [DATABASE, FILE_NAME, KEY_FILE];
 
-/// What is in a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Manifest {
     format: u32,
-    /// When it was made.
     pub(crate) created_at: Timestamp,
-    /// The version that made it.
     pub(crate) toolroom: String,
-    /// The newest migration of the database.
+    /// The schema version of the database.
     pub(crate) schema: i64,
-    /// What the database holds.
     pub(crate) rows: Rows,
-    /// The key everything in it is sealed with.
-    pub(crate) key: KeyNote,
-    /// Every other member.
-    pub(super) members: Vec<Content>,
+    pub(crate) key: ManifestKey,
+    pub(super) members: Vec<ManifestMember>,
 }
 
-/// How many of each.
+/// Counts of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rows {
@@ -49,34 +41,33 @@ pub(crate) struct Rows {
     pub(crate) secrets: u64,
     pub(crate) answers: u64,
     pub(crate) artifacts: u64,
-    /// Absent in backups of earlier versions, which had none.
+    /// Absent in backups of earlier versions.
     #[serde(default)]
     pub(crate) conversations: u64,
-    /// The same.
+    /// Absent in backups of earlier versions.
     #[serde(default)]
     pub(crate) memories: u64,
 }
 
-/// What is said of the master key.
+/// The master key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct KeyNote {
+pub(crate) struct ManifestKey {
     /// Whether it is in the backup.
     pub(crate) inside: bool,
     /// Its id, if there was one.
     pub(crate) id: Option<String>,
 }
 
-/// A member as it was put in.
+/// A member with its hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Content {
+pub(super) struct ManifestMember {
     pub(super) name: String,
     pub(super) bytes: u64,
     pub(super) sha256: String,
 }
 
-/// Why a text is no manifest.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ManifestError {
     #[error("`{MANIFEST}` has format {found}, this Toolroom knows {FORMAT}; use the newer Toolroom")]
@@ -89,10 +80,10 @@ impl Manifest {
     pub(super) fn new(
         created_at: Timestamp,
         facts: &BackupFacts,
-        key: KeyNote,
+        key: ManifestKey,
         members: Vec<Member>,
     ) -> Self {
-        let content = |Member { name, bytes, sha256 }| Content { name, bytes, sha256 };
+        let content = |Member { name, bytes, sha256 }| ManifestMember { name, bytes, sha256 };
         Self {
             format: FORMAT,
             created_at,
@@ -105,7 +96,7 @@ impl Manifest {
     }
 
     pub(super) fn read(bytes: &[u8]) -> Result<Self, ManifestError> {
-        /// What every format has, whatever else changes.
+        /// The part that all formats share.
         #[derive(Deserialize)]
         struct Format {
             format: u32,
@@ -117,7 +108,7 @@ impl Manifest {
         serde_json::from_slice(bytes).map_err(|_| ManifestError::Damaged)
     }
 
-    pub(super) fn content(&self, name: &str) -> Option<&Content> {
+    pub(super) fn content(&self, name: &str) -> Option<&ManifestMember> {
         self.members.iter().find(|member| member.name == name)
     }
 
@@ -135,8 +126,8 @@ impl Rows {
     }
 }
 
-impl Content {
-    /// Whether a member is what was put in.
+impl ManifestMember {
+    /// Whether a member matches.
     pub(super) fn is(&self, member: &Member) -> bool {
         (self.name.as_str(), self.bytes, self.sha256.as_str())
             == (member.name.as_str(), member.bytes, member.sha256.as_str())

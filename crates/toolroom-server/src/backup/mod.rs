@@ -1,21 +1,18 @@
-//! Everything in one file: making it, looking whether it is good, bringing it back.
+//! Backups: create, verify, restore.
 //!
 //! A backup is a tar archive of `manifest.json`, the database, the user's configuration file if there is one, and the
-//! master key only if that was asked for. Its hashes tell damage, not forgery: whoever can change the file can change
-//! them too.
+//! master key on request. Its hashes detect damage, not forgery.
 
 mod create;
 mod error;
 mod manifest;
 mod restore;
-mod unopened;
+mod rollback;
 mod verify;
-mod way_back;
 
-pub(crate) use create::{KeyWish, create};
+pub(crate) use create::{KeyInclusion, create};
 pub(crate) use error::BackupError;
 pub(crate) use manifest::{Manifest, Rows};
-pub(crate) use restore::{Restoration, Restored, Wishes};
-pub(crate) use unopened::Unopened;
-pub(crate) use verify::{Examined, KeyUsed, SealedSeen, examine};
-pub(crate) use way_back::WayBack;
+pub(crate) use restore::{RestoreOptions, RestorePlan, RestoreReport};
+pub(crate) use rollback::Rollback;
+pub(crate) use verify::{KeyUsed, MissingKey, SealedCounts, VerifiedBackup, verify};

@@ -1,7 +1,7 @@
-//! Bringing a backup back: what is there is kept beside, and at every moment either the old or the new state opens.
+//! Restores a backup. Replaced files are kept under another name, and a crash leaves either the old or the new state.
 //!
-//! The database changes in one step. A key that comes along is brought in like a new one: until the database has
-//! changed, both keys are there, so whichever database a killed process leaves behind, its key is with it.
+//! The database is replaced atomically. A restored key is added like a rotation: until the database is replaced, both keys
+//! exist, so either database can be opened after a crash.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,32 +19,29 @@ use toolroom_store::{InstanceStatus, Store, StoreError};
 
 use super::error::BackupError;
 use super::manifest::Manifest;
-use super::verify::{Examined, KeyUsed, SealedSeen};
+use super::verify::{KeyUsed, SealedCounts, VerifiedBackup};
 use crate::config::FILE_NAME;
 use crate::database::{DATABASE, store_options};
 
-/// What SQLite keeps beside a database that is open, or was left by a process that died.
+/// Files of SQLite next to a database that is open, or was left by a crash.
 pub(super) const WRITE_AHEAD_LOG: &str = "-wal";
 pub(super) const SHARED_MEMORY: &str = "-shm";
 
-/// How often to look whether others are gone: a single call does not take long.
-const LOOKS: u32 = 40;
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How long to wait for other processes, which may be finishing a call.
+const LOCK_ATTEMPTS: u32 = 40;
+const LOCK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What is to be restored even though something is there.
+/// What to replace although it exists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Wishes {
-    /// The configuration file.
+pub(crate) struct RestoreOptions {
     pub(crate) config: bool,
-    /// The master key.
     pub(crate) key: bool,
 }
 
-/// What would be done.
+/// The changes of a restore.
 #[derive(Debug)]
-pub(crate) struct Restoration {
+pub(crate) struct RestorePlan {
     file: PathBuf,
-    /// What the backup says of itself.
     pub(crate) manifest: Manifest,
     key: Option<MasterKey>,
     config: Option<String>,
@@ -52,33 +49,32 @@ pub(crate) struct Restoration {
     pub(crate) replaces: Vec<PathBuf>,
 }
 
-/// What was done.
 #[derive(Debug)]
-pub(crate) struct Restored {
-    /// The files that were there, under their new names.
+pub(crate) struct RestoreReport {
+    /// The replaced files, under their new names.
     pub(crate) kept: Vec<PathBuf>,
     /// The files that came from the backup.
     pub(crate) placed: Vec<PathBuf>,
-    /// Why the database that was there could not be opened.
+    /// Why the replaced database could not be opened.
     pub(crate) unreadable: Option<String>,
 }
 
-impl Restoration {
-    /// Decides what a good backup would change here.
+impl RestorePlan {
+    /// Plans the restore of a verified backup.
     pub(crate) fn plan(
         folders: &Folders,
         file: &Path,
-        examined: Examined,
-        wishes: Wishes,
+        verified: VerifiedBackup,
+        options: RestoreOptions,
     ) -> Result<Self, BackupError> {
-        let manifest = examined.manifest.ok_or(BackupError::Changed)?;
-        let key = wanted_key(folders, examined.key, examined.sealed, wishes)?;
+        let manifest = verified.manifest.ok_or(BackupError::Changed)?;
+        let key = key_to_restore(folders, verified.key, verified.sealed, options)?;
         let config_file = folders.config.join(FILE_NAME);
-        let config = match examined.config {
-            None if wishes.config => return Err(BackupError::NoConfigInside),
+        let config = match verified.config {
+            None if options.config => return Err(BackupError::NoConfigInside),
             None => None,
-            Some(_) if is_there(&config_file) && !wishes.config => None,
-            Some(text) => match examined.config_problem {
+            Some(_) if is_there(&config_file) && !options.config => None,
+            Some(text) => match verified.config_problem {
                 Some(why) => return Err(BackupError::ConfigInside { why, file: config_file }),
                 None => Some(text),
             },
@@ -90,8 +86,8 @@ impl Restoration {
         Ok(Self { file: file.to_owned(), manifest, key, config, replaces })
     }
 
-    /// Does it. `mark` ends the names of the files that are kept.
-    pub(crate) async fn carry_out(self, folders: &Folders, mark: &str) -> Result<Restored, BackupError> {
+    /// Restores. `mark` is the suffix of replaced files.
+    pub(crate) async fn carry_out(self, folders: &Folders, mark: &str) -> Result<RestoreReport, BackupError> {
         let failed = |source| BackupError::Io { path: folders.data.clone(), source };
         let work = WorkFolder::inside(folders).map_err(failed)?;
         let new = work.path().join(DATABASE);
@@ -102,15 +98,15 @@ impl Restoration {
             return Err(BackupError::Changed);
         }
 
-        let alone = wait_until_alone(&folders.data).await?;
+        let lock = lock_exclusively(&folders.data).await?;
         let database = folders.data.join(DATABASE);
         let unreadable = match is_there(&database) {
-            true => look_at_present(&database, folders).await?,
+            true => check_current_database(&database, folders).await?,
             false => None,
         };
-        let mut restored = Restored { kept: Vec::new(), placed: vec![database.clone()], unreadable };
+        let mut restored = RestoreReport { kept: Vec::new(), placed: vec![database.clone()], unreadable };
 
-        let brought_in = match &self.key {
+        let key_ring = match &self.key {
             Some(key) => {
                 let path = folders.data.join(KEY_FILE);
                 restored.kept.extend(keep_aside(&path, mark).map_err(failed)?);
@@ -119,10 +115,10 @@ impl Restoration {
             }
             None => None,
         };
-        // The log is there only beside a database that could not be opened; left, it would be taken for the new one's.
+        // A log remains only next to a database that could not be opened; SQLite would apply it to the new one.
         let companions = [WRITE_AHEAD_LOG, SHARED_MEMORY];
         restored.kept.extend(replace(Replacement::File(&new), &database, mark, &companions).map_err(failed)?);
-        if let Some(mut ring) = brought_in {
+        if let Some(mut ring) = key_ring {
             ring.finish_rotation()?;
         }
         if let Some(text) = &self.config {
@@ -133,27 +129,27 @@ impl Restoration {
             confirm(&path).map_err(failed)?;
             restored.placed.push(path);
         }
-        drop(alone);
+        drop(lock);
         Ok(restored)
     }
 }
 
-/// The key inside, if it is to be put here.
-fn wanted_key(
+/// The key of the backup, if it must be restored.
+fn key_to_restore(
     folders: &Folders,
     inside: Option<MasterKey>,
-    sealed: Option<SealedSeen>,
-    wishes: Wishes,
+    sealed: Option<SealedCounts>,
+    options: RestoreOptions,
 ) -> Result<Option<MasterKey>, BackupError> {
     let Some(inside) = inside else {
-        return if wishes.key { Err(BackupError::NoKeyInside) } else { Ok(None) };
+        return if options.key { Err(BackupError::NoKeyInside) } else { Ok(None) };
     };
     let is_inside = |key| key == inside.id();
     match KeyRing::load(folders)? {
         None => Ok(Some(inside)),
         Some(ring) if is_inside(ring.sealing_key()) => Ok(None),
         Some(ring) if ring.rotation().is_some_and(|change| is_inside(change.from)) => Ok(None),
-        Some(ring) => match (ring.home(), wishes.key) {
+        Some(ring) => match (ring.home(), options.key) {
             (KeyHome::Environment, true) => Err(BackupError::KeyWouldNotCount),
             (KeyHome::File(_), true) if ring.rotation().is_some() => Err(BackupError::KeyChanges),
             (KeyHome::File(_), true) => Ok(Some(inside)),
@@ -165,14 +161,14 @@ fn wanted_key(
     }
 }
 
-/// The folder, once nobody else is in it.
-pub(super) async fn wait_until_alone(folder: &Path) -> Result<FolderLock, BackupError> {
-    for _ in 0..LOOKS {
-        let alone = FolderLock::exclusive(folder)
+/// Locks the data folder once no other process uses it.
+pub(super) async fn lock_exclusively(folder: &Path) -> Result<FolderLock, BackupError> {
+    for _ in 0..LOCK_ATTEMPTS {
+        let lock = FolderLock::exclusive(folder)
             .map_err(|source| BackupError::Io { path: folder.to_owned(), source })?;
-        match alone {
-            Some(alone) => return Ok(alone),
-            None => tokio::time::sleep(LOOK_EVERY).await,
+        match lock {
+            Some(lock) => return Ok(lock),
+            None => tokio::time::sleep(LOCK_INTERVAL).await,
         }
     }
     Err(in_use("another toolroom is".to_owned(), folder))
@@ -182,9 +178,9 @@ fn in_use(who: String, folder: &Path) -> BackupError {
     BackupError::InUse { who, folder: folder.to_owned() }
 }
 
-/// Makes sure that nobody uses the database that is to be replaced, and that nothing of it is in the log beside it.
-/// Says why if it cannot be opened: then there is nobody who could use it.
-async fn look_at_present(database: &Path, folders: &Folders) -> Result<Option<String>, BackupError> {
+/// Checks that no process uses the database, and empties its write-ahead log. Returns why it cannot be opened, if so: then
+/// no process can use it.
+async fn check_current_database(database: &Path, folders: &Folders) -> Result<Option<String>, BackupError> {
     let options = store_options().map_err(BackupError::Presence)?;
     let store = match Store::open(database, options, Arc::new(SystemClock)).await {
         Ok(store) => store,
@@ -193,7 +189,7 @@ async fn look_at_present(database: &Path, folders: &Folders) -> Result<Option<St
         Err(error) => return Ok(Some(error.to_string())),
     };
     let health = store.health().await;
-    // The last one to close it moves everything from the log into the file.
+    // The last connection moves the log into the file.
     store.shutdown().await?;
     let health = match health {
         Ok(health) => health,

@@ -1,14 +1,13 @@
-//! Looking whether a backup is good: every hash, the database itself, the configuration file, and whether its key opens
-//! what is sealed.
+//! Verifies a backup: hashes, the database, the configuration file, and whether a key opens the sealed values.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use toolroom::clock::SystemClock;
 use toolroom_host::archive::{ArchiveError, ArchiveReader, Member};
 use toolroom_host::folders::Folders;
-use toolroom_host::seal::{KEY_FILE, KeyHome, KeyRing, MasterKey, SealError};
+use toolroom_host::seal::{KEY_FILE, KeyHome, KeyId, KeyRing, MasterKey, SealError};
 use toolroom_host::work_folder::WorkFolder;
 use toolroom_store::{SealedValue, Store, inspect};
 use zeroize::Zeroizing;
@@ -19,36 +18,30 @@ use crate::config::{FILE_NAME, Layer, MAX_FILE_BYTES, load};
 use crate::database::{DATABASE, store_options};
 use crate::vault::place_purpose;
 
-/// Room for a key, however it is written.
 const MAX_KEY_BYTES: u64 = 256;
 
-/// What was found out about a backup.
 #[derive(Debug)]
-pub(crate) struct Examined {
-    /// What it says of itself, if that can be read.
+pub(crate) struct VerifiedBackup {
     pub(crate) manifest: Option<Manifest>,
-    /// What is damaged or forged, a sentence each.
+    /// What is damaged or forged.
     pub(crate) problems: Vec<String>,
-    /// Why the configuration file inside could not be used. It is as it was put in, and everything else can be brought back
-    /// without it.
+    /// Why the configuration file inside is invalid. The backup can be restored without it.
     pub(crate) config_problem: Option<String>,
-    /// What is sealed in it, once its database could be opened.
-    pub(crate) sealed: Option<SealedSeen>,
-    /// The key inside.
+    /// Sealed values, if the database could be opened.
+    pub(crate) sealed: Option<SealedCounts>,
     pub(super) key: Option<MasterKey>,
-    /// The configuration file inside.
     pub(super) config: Option<String>,
 }
 
-/// Secrets and parked calls, and how many of them open.
+/// Sealed secrets and parked calls, and how many can be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SealedSeen {
+pub(crate) struct SealedCounts {
     pub(crate) all: usize,
     pub(crate) opened: usize,
     pub(crate) key: KeyUsed,
 }
 
-/// Which key was tried.
+/// The key that was tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyUsed {
     Inside,
@@ -56,9 +49,9 @@ pub(crate) enum KeyUsed {
     None,
 }
 
-/// Looks at a backup and changes nothing. Only what keeps it from looking is an error.
-pub(crate) async fn examine(folders: &Folders, file: &Path) -> Result<Examined, BackupError> {
-    let mut examined = Examined {
+/// Verifies a backup. Only fails if it cannot be read at all; damage is reported in the result.
+pub(crate) async fn verify(folders: &Folders, file: &Path) -> Result<VerifiedBackup, BackupError> {
+    let mut verified = VerifiedBackup {
         manifest: None,
         problems: Vec::new(),
         config_problem: None,
@@ -75,63 +68,61 @@ pub(crate) async fn examine(folders: &Folders, file: &Path) -> Result<Examined, 
             return Err(error.into());
         }
         Err(error) => {
-            examined.problem(&error);
-            return Ok(examined);
+            verified.problem(&error);
+            return Ok(verified);
         }
     };
     let work = WorkFolder::inside(folders)
         .map_err(|source| BackupError::Io { path: folders.data.clone(), source })?;
-    if let Err(error) = examined.read_members(&mut archive) {
-        examined.problem(&error);
+    if let Err(error) = verified.read_members(&mut archive) {
+        verified.problem(&error);
     }
     let database = work.path().join(DATABASE);
     match archive.extract_member(DATABASE, &database) {
         Ok(member) => {
-            examined.check(&member);
-            examined.look_into(&database, folders, file).await?;
+            verified.check(&member);
+            verified.check_database(&database, folders, file).await?;
         }
-        // That it is missing was told above.
+        // Already reported as missing.
         Err(ArchiveError::NoMember { .. }) => {}
-        Err(error @ ArchiveError::Damaged) => examined.problem(&error),
-        // Such as no room for it here: that says nothing about the backup.
+        Err(error @ ArchiveError::Damaged) => verified.problem(&error),
+        // Such as a full disk, which is not a problem of the backup.
         Err(error) => return Err(BackupError::extracting(error, folders)),
     }
-    Ok(examined)
+    Ok(verified)
 }
 
-/// An error with everything behind it.
+/// An error with its causes.
 fn whole_text(error: &(dyn std::error::Error + 'static)) -> String {
     anyhow::Chain::new(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// A member that was read into memory.
+/// A member in memory.
 fn member(name: &str, content: &[u8]) -> Member {
     let bytes = u64::try_from(content.len()).unwrap_or(u64::MAX);
     Member { name: name.to_owned(), bytes, sha256: hex::encode(Sha256::digest(content)) }
 }
 
-impl Examined {
-    /// Whether it can be relied upon.
+impl VerifiedBackup {
     pub(crate) fn is_good(&self) -> bool {
         self.is_whole() && self.config_problem.is_none()
     }
 
-    /// Whether it holds what was put in, whatever that was.
+    /// Whether nothing is damaged.
     pub(crate) fn is_whole(&self) -> bool {
         self.problems.is_empty()
     }
 
-    /// Notes an error with everything behind it.
     fn problem(&mut self, error: &(dyn std::error::Error + 'static)) {
         self.problems.push(whole_text(error));
     }
 
-    /// Notes what is wrong with the database, which lies elsewhere only as long as it is looked at.
+    /// Adds a problem of the database, without the path of the temporary copy.
     fn database_problem(&mut self, error: &(dyn std::error::Error + 'static), extracted: &Path) {
         self.problems.push(whole_text(error).replace(&extracted.display().to_string(), DATABASE));
     }
 
-    /// Everything but the database, which may be large.
+    /// Reads all members except the database, which may be large.
     fn read_members(&mut self, archive: &mut ArchiveReader) -> Result<(), ArchiveError> {
         let names: Vec<String> = archive.members().map(|(name, _)| name.to_owned()).collect();
         for name in names.iter().filter(|name| *name != MANIFEST && !MEMBERS.contains(&name.as_str())) {
@@ -177,7 +168,7 @@ impl Examined {
         Ok(())
     }
 
-    /// Compares a member with what the manifest says of it.
+    /// Compares a member with the manifest.
     fn check(&mut self, member: &Member) {
         let name = &member.name;
         let Some(manifest) = &self.manifest else { return };
@@ -189,8 +180,8 @@ impl Examined {
         self.problems.push(problem);
     }
 
-    /// The database itself.
-    async fn look_into(
+    /// Checks the database.
+    async fn check_database(
         &mut self,
         database: &Path,
         folders: &Folders,
@@ -208,7 +199,7 @@ impl Examined {
         {
             self.problems.push(format!("`{MANIFEST}` is wrong about what is in `{DATABASE}`"));
         }
-        // What was extracted is thrown away, so it may be opened like any other, and migrated.
+        // The extracted copy is temporary, so it may be migrated.
         let options = store_options().map_err(BackupError::Presence)?;
         let sealed = match Store::open(database, options, Arc::new(SystemClock)).await {
             Ok(store) => {
@@ -225,18 +216,18 @@ impl Examined {
             Some(key) => {
                 (Some(KeyRing::holding(key.clone(), KeyHome::File(file.to_owned()))), KeyUsed::Inside)
             }
-            // Whatever is wrong with the key here is not wrong with the backup.
+            // A problem with the local key is not one of the backup.
             None => match KeyRing::load(folders).ok().flatten() {
                 Some(ring) => (Some(ring), KeyUsed::Here),
                 None => (None, KeyUsed::None),
             },
         };
         let opened = ring.map_or(0, |ring| self.try_key(&ring, key, &sealed));
-        self.sealed = Some(SealedSeen { all: sealed.len(), opened, key });
+        self.sealed = Some(SealedCounts { all: sealed.len(), opened, key });
         Ok(())
     }
 
-    /// How much of what is sealed opens. A key of this place may simply be another one; the key inside may not.
+    /// Counts the sealed values that a key opens. The local key may be another one; the key inside must match.
     fn try_key(&mut self, ring: &KeyRing, key: KeyUsed, sealed: &[SealedValue]) -> usize {
         let mut opened = 0;
         for sealed in sealed {
@@ -247,5 +238,42 @@ impl Examined {
             }
         }
         opened
+    }
+}
+
+/// Sealed values whose key is missing.
+#[derive(Debug)]
+pub(crate) struct MissingKey {
+    /// Values that cannot be opened.
+    pub(crate) count: usize,
+    pub(crate) all: usize,
+    /// The id of the missing key, if known.
+    pub(crate) needed: Option<KeyId>,
+    /// A copy of it that an earlier rotation kept.
+    pub(crate) kept: Option<PathBuf>,
+    /// Where to put it.
+    pub(crate) home: KeyHome,
+    /// Whether another key is there.
+    pub(crate) held: bool,
+}
+
+impl MissingKey {
+    /// `None` if everything can be opened, or the backup holds its key.
+    pub(crate) fn of(folders: &Folders, verified: &VerifiedBackup) -> Option<Self> {
+        let SealedCounts { all, opened, key } = verified.sealed?;
+        if opened == all || key == KeyUsed::Inside {
+            return None;
+        }
+        let id = verified.manifest.as_ref().and_then(|manifest| manifest.key.id.as_deref());
+        let needed = id.and_then(KeyId::parse);
+        let ring = KeyRing::load(folders).ok().flatten();
+        Some(Self {
+            count: all - opened,
+            all,
+            needed,
+            kept: needed.and_then(|id| KeyRing::kept(folders, id)),
+            held: ring.is_some(),
+            home: ring.map_or_else(|| KeyHome::File(folders.data.join(KEY_FILE)), |ring| ring.home().clone()),
+        })
     }
 }

@@ -79,7 +79,7 @@ impl CallService {
     }
 
     fn trace(&self, report: &CallReport) {
-        let span = self.tracer.as_ref().zip(telemetry::current().and_then(|request| request.span));
+        let span = self.tracer.as_ref().zip(telemetry::current_request().and_then(|request| request.span));
         if let Some((tracer, span)) = span {
             tracer.call(span, report);
         }

@@ -12,7 +12,7 @@ use toolroom_host::text_file::TextFileError;
 use toolroom_host::{environment, text_file};
 
 use super::console::exit::{Exit, Missing, Usage};
-use super::console::output::{BOLD, DIM, Output, harmless, one_line, table, visible};
+use super::console::output::{BOLD, DIM, Output, escape_controls, one_line, table, visible};
 use super::console::time::local_time;
 use crate::app::App;
 use crate::own_files::is_own;
@@ -182,7 +182,7 @@ fn print(artifact: &Artifact, output: Output) -> anyhow::Result<Exit> {
         let text = text.map_err(|_| {
             Usage("the artifact is not text; save it to a file, or pipe it to another program".to_owned())
         })?;
-        output.data(&harmless(text))?;
+        output.data(&escape_controls(text))?;
         return Ok(Exit::Done);
     }
     let mut stdout = io::stdout().lock();

@@ -10,7 +10,7 @@ use super::console::exit::{Exit, Usage};
 use super::console::output::{Output, visible};
 use super::console::redaction;
 use crate::app::App;
-use crate::settings::{ProjectSettings, SettingsDocument, gather};
+use crate::settings::{ProjectSettings, SettingsDocument, export_settings};
 
 const EXAMPLES: &str = "\
 The file holds projects, switches, standing answers, agents, MCP servers and the names of secrets. API keys, secret
@@ -29,10 +29,10 @@ pub(super) struct ExportArgs {
 }
 
 pub(super) async fn run(app: &App, _owner: Scope, args: ExportArgs, output: &Output) -> anyhow::Result<Exit> {
-    let document = gather(app).await?;
+    let document = export_settings(app).await?;
     let mut hidden = Vec::new();
     for project in &document.projects {
-        hidden.extend(app.vault.hidden(&project.id).await?);
+        hidden.extend(app.vault.redacted_values(&project.id).await?);
     }
     redaction::hide(hidden);
     if args.file == Path::new("-") {

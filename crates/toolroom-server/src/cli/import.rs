@@ -11,7 +11,7 @@ use super::console::input::{is_confirmed, read_text};
 use super::console::output::{BOLD, DIM, Output, single_line};
 use super::console::redaction;
 use crate::app::App;
-use crate::settings::{Fate, ImportPlan, Line, MAX_BYTES, SettingsDocument};
+use crate::settings::{ImportItem, ImportPlan, ImportState, MAX_BYTES, SettingsDocument};
 
 const EXAMPLES: &str = "\
 Settings that are not in the file stay unchanged. Importing a file twice has no further effect.
@@ -37,12 +37,16 @@ pub(super) struct ImportArgs {
 pub(super) async fn run(app: &App, _owner: Scope, args: ImportArgs, output: &Output) -> anyhow::Result<Exit> {
     let document =
         SettingsDocument::parse(&read_text(&args.file, MAX_BYTES)?).map_err(|problem| refused(&problem))?;
-    let mut plan = ImportPlan::of(app, &document).await?.map_err(|problem| refused(&problem))?;
+    let mut plan = ImportPlan::new(app, &document).await?.map_err(|problem| refused(&problem))?;
     plan.lines.iter_mut().for_each(redact_keys);
     if !output.is_json() {
         show(&plan, *output)?;
     }
-    let changes = plan.lines.iter().filter(|line| matches!(line.state, Fate::New | Fate::Changed)).count();
+    let changes = plan
+        .lines
+        .iter()
+        .filter(|line| matches!(line.state, ImportState::New | ImportState::Changed))
+        .count();
     let is_done = changes > 0
         && !args.dry_run
         && (args.yes || is_confirmed(format_args!("Apply {changes}?"), *output)?);
@@ -63,14 +67,14 @@ pub(super) async fn run(app: &App, _owner: Scope, args: ImportArgs, output: &Out
         }
         (_, false) => output.talk("No changes made"),
     }
-    if is_done && lines.iter().any(|line| line.kind == "server" && line.state != Fate::Same) {
+    if is_done && lines.iter().any(|line| line.kind == "server" && line.state != ImportState::Same) {
         output.hint("imported MCP servers were not started; test each one with `toolroom mcp test NAME`");
     }
     Ok(Exit::Done)
 }
 
 /// Redacts text that looks like an API key: the file comes from elsewhere and may hold one in the wrong field.
-fn redact_keys(line: &mut Line) {
+fn redact_keys(line: &mut ImportItem) {
     for text in [Some(&mut line.name), line.means.as_mut(), line.why.as_mut()].into_iter().flatten() {
         *text = redaction::logged(text).into_owned();
     }
@@ -82,7 +86,7 @@ fn refused(problem: &str) -> Usage {
 }
 
 fn show(plan: &ImportPlan, output: Output) -> anyhow::Result<()> {
-    for Line { project, kind, name, state, means, why } in &plan.lines {
+    for ImportItem { project, kind, name, state, means, why } in &plan.lines {
         let what = state.as_str();
         let owner = if *kind == "project" { String::new() } else { project_suffix(project) };
         let why = why.as_ref().map(|why| format!(": {}", single_line(why))).unwrap_or_default();

@@ -12,7 +12,7 @@ use toolroom_store::{MigrationPlan, newest_schema, plan_migration};
 use super::console::exit::{Exit, Refused, Usage};
 use super::console::input::{Reply, ask, is_yes};
 use super::console::output::{DIM, Output, visible};
-use crate::backup::WayBack;
+use crate::backup::Rollback;
 use crate::database::{DATABASE, open_store};
 
 const EXAMPLES: &str = "\
@@ -117,7 +117,7 @@ fn print_report(report: &MigrationReport<'_>, output: Output) -> anyhow::Result<
 async fn roll_back(folders: &Folders, yes: bool, output: Output) -> anyhow::Result<Exit> {
     let database = folders.data.join(DATABASE);
     let rollback = match is_there(&database) {
-        true => WayBack::find(folders).await?,
+        true => Rollback::find(folders).await?,
         false => None,
     };
     let Some(rollback) = rollback else {
@@ -139,7 +139,7 @@ async fn roll_back(folders: &Folders, yes: bool, output: Output) -> anyhow::Resu
             }
         }
     }
-    let kept = rollback.take(folders).await?;
+    let kept = rollback.apply(folders).await?;
     // Opened once, so that a broken database is reported now and not by the next command.
     open_store(folders).await?.shutdown().await?;
     if output.is_json() {

@@ -284,7 +284,7 @@ fn owner() -> Scope {
 /// Opens the toolroom for a command and prints configuration warnings.
 async fn open(settings: &[String], stay: Stay, output: Output, register: &Register) -> anyhow::Result<App> {
     let app = App::open(settings, stay, |catalog| register(catalog)).await?;
-    match app.vault.hidden(&owner().project).await {
+    match app.vault.redacted_values(&owner().project).await {
         Ok(hidden) => console::redaction::hide(hidden),
         // Calls fail until this is fixed; everything else works.
         Err(error) => tracing::warn!("secrets cannot be opened: {error:#}; see `toolroom doctor`"),

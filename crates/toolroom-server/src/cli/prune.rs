@@ -8,7 +8,7 @@ use super::console::exit::{Exit, Usage};
 use super::console::output::{BOLD, Output, table, visible};
 use crate::app::App;
 use crate::config::{RetentionKeys, Span};
-use crate::retention::{Deleted, Mode, apply};
+use crate::retention::{PruneMode, PrunedProject, apply};
 
 const EXAMPLES: &str = "\
 Nothing is deleted unless a retention period is set, here or in `[retention]` of the configuration; `toolroom serve` then
@@ -48,7 +48,7 @@ pub(super) async fn run(app: &App, _owner: Scope, args: PruneArgs, output: &Outp
                     the configuration";
         return Err(Usage(text.to_owned()).into());
     }
-    let mode = if args.dry_run { Mode::Preview } else { Mode::Do };
+    let mode = if args.dry_run { PruneMode::Preview } else { PruneMode::Apply };
     let deleted = apply(app, keys, mode).await?;
     if output.is_json() {
         output.document(&json!({"dry_run": args.dry_run, "retention": keys, "projects": deleted}))?;
@@ -58,15 +58,15 @@ pub(super) async fn run(app: &App, _owner: Scope, args: PruneArgs, output: &Outp
     Ok(Exit::Done)
 }
 
-fn print_deleted(deleted: &[Deleted], dry_run: bool, output: Output) -> anyhow::Result<()> {
-    let nonempty: Vec<&Deleted> = deleted.iter().filter(|deleted| !deleted.is_nothing()).collect();
+fn print_deleted(deleted: &[PrunedProject], dry_run: bool, output: Output) -> anyhow::Result<()> {
+    let nonempty: Vec<&PrunedProject> = deleted.iter().filter(|deleted| !deleted.is_nothing()).collect();
     if nonempty.is_empty() {
         output.talk("Nothing is old enough to delete");
         return Ok(());
     }
-    output.talk(if dry_run { "Would delete" } else { "Deleted" });
+    output.talk(if dry_run { "Would delete" } else { "PrunedProject" });
     let count = |number: u64, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
-    let row = |deleted: &&Deleted| {
+    let row = |deleted: &&PrunedProject| {
         vec![
             format!("{BOLD}{}{BOLD:#}", visible(deleted.project.as_str())),
             count(deleted.calls, "call"),

@@ -16,7 +16,7 @@ use super::console::exit::{Exit, Missing, Usage};
 use super::console::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, one_line, short_id, table, visible};
 use super::console::time::local_time;
 use super::conversations;
-use crate::agents::{self, Choice};
+use crate::agents::{self, AgentChoice};
 use crate::app::App;
 
 /// Fits on one screen.
@@ -219,8 +219,8 @@ async fn resume(
     output: Output,
 ) -> anyhow::Result<Exit> {
     // A run that began with `--model` continues with the same model.
-    let so_far = run.model.as_deref().and_then(|model| model.parse().ok());
-    let choice = Choice { agent: Some(run.agent.to_string()), so_far, ..Choice::default() };
+    let last_model = run.model.as_deref().and_then(|model| model.parse().ok());
+    let choice = AgentChoice { agent: Some(run.agent.to_string()), last_model, ..AgentChoice::default() };
     let opened = open(app, scope, &choice, output).await?;
     let interrupt = RunInterrupt::install()?;
     let turn = turn(app, scope, approval_mode, &interrupt, output);
@@ -232,7 +232,7 @@ async fn resume(
 async fn cancel(app: &App, scope: &Scope, run: Run, output: Output) -> anyhow::Result<Exit> {
     // Cancelling asks no model, so the agent's own models need not be available.
     let models = vec![offline::NAME.parse()?];
-    let choice = Choice { agent: Some(run.agent.to_string()), models, ..Choice::default() };
+    let choice = AgentChoice { agent: Some(run.agent.to_string()), models, ..AgentChoice::default() };
     let opened = open(app, scope, &choice, output).await?;
     let interrupt = RunInterrupt::install()?;
     let turn = turn(app, scope, ApprovalMode::Silent, &interrupt, output);

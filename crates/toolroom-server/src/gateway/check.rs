@@ -9,7 +9,7 @@ use toolroom_host::net::{Url, check_header};
 use toolroom_host::process::Variables;
 use toolroom_tools::mcp::{is_unencrypted, named_secret, names_secret};
 
-use crate::spelled_out::visible;
+use crate::escape::visible;
 
 /// A valid URL without a password or a secret.
 pub(crate) fn checked_url(text: &str) -> Result<String, String> {

@@ -76,7 +76,7 @@ impl VaultGrant {
 impl GrantStore for VaultGrant {
     fn load(&self) -> BoxFuture<'_, Result<Option<Grant>, McpError>> {
         Box::pin(async move {
-            let seen = self.vault.seen(&self.project).await.map_err(|error| storage_error(&error))?;
+            let seen = self.vault.list(&self.project).await.map_err(|error| storage_error(&error))?;
             let Some(found) = seen.into_iter().find(|seen| seen.name == self.secret()) else {
                 return Ok(None);
             };

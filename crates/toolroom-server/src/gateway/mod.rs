@@ -125,7 +125,7 @@ impl ServerSecrets for VaultSecrets {
 
     fn secret<'a>(&'a self, project: &'a ProjectId, name: &'a str) -> BoxFuture<'a, Result<Secret, String>> {
         Box::pin(async move {
-            let seen = self.vault.seen(project).await.map_err(|error| error.to_string())?;
+            let seen = self.vault.list(project).await.map_err(|error| error.to_string())?;
             let found = seen.into_iter().find(|seen| seen.name == name);
             let missing =
                 || format!("the secret `{name}` is not set; set it with `toolroom secrets set {name}`");
@@ -138,7 +138,7 @@ impl ServerSecrets for VaultSecrets {
             if text.is_empty() {
                 return text;
             }
-            match self.vault.hidden(project).await {
+            match self.vault.redacted_values(project).await {
                 Ok(secrets) => Redactor::new(secrets, Patterns::Keys).redact_text(&text).into_owned(),
                 // Text that cannot be redacted is dropped.
                 Err(error) => {

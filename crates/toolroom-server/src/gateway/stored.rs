@@ -20,7 +20,7 @@ impl StoredSecrets {
         let mut named = vault.secrets(project).await?;
         // These belong to a single server and are deleted with it.
         named.retain(|secret| !secret.name().starts_with("mcp."));
-        Ok(Self { named, all: vault.kept(project).await? })
+        Ok(Self { named, all: vault.secrets_with_parts(project).await? })
     }
 
     fn with_value(&self, value: &str) -> Option<&Secret> {

@@ -99,7 +99,7 @@ impl Service<Request> for Pipeline {
         let Self { endpoint, handler } = self.clone();
         let received = Instant::now();
         let (log_line, visit) = request_log::start(&endpoint, received, &request);
-        Box::pin(visit.during(async move {
+        Box::pin(visit.scope(async move {
             // The line is written when it is dropped, with this future if the client disconnects.
             let (mut log_line, mut request) = (log_line, request);
             let sender = Sender { received, address: log_line.client };
@@ -139,7 +139,7 @@ async fn respond(
         Some(rules) => {
             let response = identify(endpoint, rules, sender, origin.as_ref(), request, handler).await;
             let (path, status) = (endpoint.path.unwrap_or_default(), response.status().as_u16());
-            endpoint.server.app.figures.request(rules.method, path, status, sender.received.elapsed());
+            endpoint.server.app.metrics.request(rules.method, path, status, sender.received.elapsed());
             response
         }
         None => anonymous(endpoint, sender, origin.as_ref(), request, handler).await,
@@ -170,7 +170,7 @@ async fn identify(
             return response;
         }
     };
-    telemetry::is_of(&caller);
+    telemetry::set_caller(&caller);
     let quota = match server.rate_limiter.caller(sender.received, &caller) {
         Ok(quota) => quota,
         Err(problem) => return problem.into_response(),

@@ -12,7 +12,7 @@ use toolroom::ledger::LedgerError;
 use toolroom_store::StoreError;
 
 use crate::agents::OpenAgentError;
-use crate::machine::MachineError;
+use crate::host_tools::HostToolsError;
 use crate::runs::StartRunError;
 use crate::telemetry;
 
@@ -134,8 +134,8 @@ impl From<LedgerError> for Problem {
     }
 }
 
-impl From<MachineError> for Problem {
-    fn from(error: MachineError) -> Self {
+impl From<HostToolsError> for Problem {
+    fn from(error: HostToolsError) -> Self {
         Self::failure(&error)
     }
 }
@@ -150,7 +150,7 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let limited = self.status == StatusCode::TOO_MANY_REQUESTS;
         let retry_after = self.retry_after.map(|span| span.as_secs().max(1));
-        let request = telemetry::current();
+        let request = telemetry::current_request();
         let document = ProblemDocument {
             kind: format!("/docs#problem-{}", self.code),
             title: self.status.canonical_reason().unwrap_or_default(),

@@ -121,7 +121,7 @@ impl Server {
         connections: &ConnectionRuntime,
     ) -> anyhow::Result<()> {
         // A project that fails here is settled with its next request; its tools refuse until then.
-        if let Err(error) = self.app.machine.settle_all(self.app.room.catalog()).await {
+        if let Err(error) = self.app.host_tools.sync_all(self.app.room.catalog()).await {
             tracing::warn!("cannot tell which projects may use host tools: {error}");
         }
         let resumed = self.runs.resume_interrupted(ENTRANCE).await?;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use toolroom::scope::Scope;
 
-use crate::agents::{self, Known};
+use crate::agents::{self, ListedAgent};
 use crate::mcp::calls::dialogue::{ClientInput, Dialogue};
 use crate::mcp::context::RequestContext;
 use crate::mcp::protocol::reply::{Reuse, reply};
@@ -33,7 +33,7 @@ impl McpServer {
         reply(context.client.era, Reuse::AWhile, &json!({"prompts": prompts}))
     }
 
-    async fn agents(&self, scope: &Scope) -> Result<Vec<Known>, RpcError> {
+    async fn agents(&self, scope: &Scope) -> Result<Vec<ListedAgent>, RpcError> {
         let known = agents::records(&self.app, scope).await;
         let mut known = known.map_err(|error| RpcError::failure(&error))?;
         known.retain(|agent| !agent.record.prompt.trim().is_empty());
@@ -106,11 +106,11 @@ impl McpServer {
     }
 }
 
-fn about(agent: &Known) -> String {
+fn about(agent: &ListedAgent) -> String {
     format!("Answer as the agent {}", agent.record.name)
 }
 
-fn listed(agent: &Known) -> Value {
+fn listed(agent: &ListedAgent) -> Value {
     json!({
         "name": agent.record.id,
         "title": agent.record.name,

@@ -1,4 +1,4 @@
-//! What a program reads.
+//! Chat completion replies.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -33,20 +33,20 @@ pub(crate) struct Choice {
 #[schemars(rename = "ChatCompletionReply")]
 pub(crate) struct Reply {
     pub(crate) role: &'static str,
-    /// The words; none, if it calls tools.
+    /// The text. `None` if it only calls tools.
     pub(crate) content: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) tool_calls: Vec<ToolCallPart>,
-    /// What tools want the program to do: open an address, show or save a file. Not a word of OpenAI's.
+    /// Offers of tools: open a URL, show or save a file. An extension of OpenAI's format.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) offers: Vec<OfferDocument>,
 }
 
-/// A call that the program has to run.
+/// A call that the client has to execute.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "ChatCompletionToolCall")]
 pub(crate) struct ToolCallPart {
-    /// Its place among the calls, in pieces of an answer.
+    /// Its index among the calls, in chunks of a stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) index: Option<usize>,
     pub(crate) id: String,
@@ -63,17 +63,17 @@ pub(crate) struct FunctionCall {
     pub(crate) arguments: String,
 }
 
-/// Why an answer ends.
+/// Why the answer ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FinishReason {
-    /// It is whole.
+    /// It is complete.
     Stop,
-    /// The program has to run tools.
+    /// The client has to execute tools.
     ToolCalls,
 }
 
-/// What it cost in tokens.
+/// Token usage.
 #[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 #[schemars(rename = "ChatCompletionUsage")]
 pub(crate) struct Usage {
@@ -89,7 +89,7 @@ impl From<Tokens> for Usage {
     }
 }
 
-/// A piece of an answer.
+/// A chunk of a streamed answer.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ChatCompletionChunk")]
 pub(crate) struct Chunk<'a> {
@@ -110,7 +110,7 @@ pub(crate) struct ChunkChoice {
     pub(crate) finish_reason: Option<FinishReason>,
 }
 
-/// What a piece adds.
+/// What a chunk adds.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[schemars(rename = "ChatCompletionDelta")]
 pub(crate) struct Delta {
@@ -120,7 +120,7 @@ pub(crate) struct Delta {
     pub(crate) content: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) tool_calls: Vec<ToolCallPart>,
-    /// What tools want the program to do: open an address, show or save a file. Not a word of OpenAI's.
+    /// Offers of tools: open a URL, show or save a file. An extension of OpenAI's format.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) offers: Vec<OfferDocument>,
 }
@@ -139,11 +139,11 @@ pub(crate) struct ErrorPart<'a> {
     #[serde(rename = "type")]
     pub(crate) kind: &'static str,
     pub(crate) code: &'a str,
-    /// The field that is wrong: never told.
+    /// The invalid field; always null.
     pub(crate) param: Option<&'a str>,
 }
 
-/// What is sent piece by piece; why there is no answer comes last.
+/// An item of a stream. An error comes last.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(rename = "ChatCompletionPiece")]
@@ -156,7 +156,7 @@ impl Completion {
     pub(crate) const OBJECT: &'static str = "chat.completion";
     pub(crate) const PIECE: &'static str = "chat.completion.chunk";
 
-    /// A whole answer.
+    /// A complete answer.
     pub(crate) fn new(
         id: String,
         created: i64,

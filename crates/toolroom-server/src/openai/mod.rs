@@ -5,10 +5,10 @@
 //! that asked for them, which is found by the ids of the calls.
 
 mod completion;
-mod question;
+mod request;
 
 pub(crate) use completion::{
     Chunk, ChunkChoice, Completion, Delta, ErrorPart, ErrorReply, FinishReason, FunctionCall, Piece,
     ToolCallPart, Usage,
 };
-pub(crate) use question::{ChatRequest, Said, WrongRequest};
+pub(crate) use request::{ChatInput, ChatRequest, ChatRequestError};

@@ -15,7 +15,7 @@ use toolroom::tool::ClientTools;
 
 use super::encoded::EventCache;
 use super::feed::Feed;
-use crate::agents::{self, Choice, OpenAgentError};
+use crate::agents::{self, AgentChoice, OpenAgentError};
 use crate::app::App;
 use crate::telemetry::{self, RunTrace, Tracer};
 
@@ -108,7 +108,7 @@ impl Runs {
     /// When it cannot start.
     pub(crate) async fn send(
         self: &Arc<Self>,
-        choice: &Choice,
+        choice: &AgentChoice,
         mut request: SendRequest,
     ) -> Result<StartedRun, StartRunError> {
         let agent = agents::open(&self.app, &request.scope, choice).await?.agent;
@@ -151,11 +151,11 @@ impl Runs {
 
     /// Publishes events to a feed, counts and traces them.
     fn listener(&self, feed: &Arc<Feed>) -> EventListener {
-        let (feed, figures) = (Arc::clone(feed), Arc::clone(&self.app.figures));
-        let above = telemetry::current().and_then(|request| request.span);
+        let (feed, metrics) = (Arc::clone(feed), Arc::clone(&self.app.metrics));
+        let above = telemetry::current_request().and_then(|request| request.span);
         let trace = self.tracer.clone().map(|tracer| RunTrace::begin(tracer, above));
         Arc::new(move |event| {
-            figures.event(&event.event);
+            metrics.event(&event.event);
             trace.iter().for_each(|trace| trace.event(event));
             feed.push(event);
         })
@@ -212,8 +212,8 @@ impl Runs {
     async fn open(&self, scope: &Scope, id: &RunId) -> Result<(Run, Agent), StartRunError> {
         let run = self.conversations().run(scope, id).await.map_err(RunError::from)?;
         let run = run.ok_or_else(|| StartRunError::NotFound(id.clone()))?;
-        let so_far = run.model.as_deref().and_then(|model| model.parse().ok());
-        let choice = Choice { agent: Some(run.agent.to_string()), so_far, ..Choice::default() };
+        let last_model = run.model.as_deref().and_then(|model| model.parse().ok());
+        let choice = AgentChoice { agent: Some(run.agent.to_string()), last_model, ..AgentChoice::default() };
         let agent = agents::open(&self.app, &run.scope, &choice).await?.agent;
         Ok((run, agent))
     }
@@ -228,7 +228,7 @@ impl Runs {
         let feed = Arc::clone(&live.feed);
         let guard = self.claim(&run, live).await?;
         let (abort, name) = (self.abort.clone(), run.clone());
-        let task = self.tasks.spawn(telemetry::carried(async move {
+        let task = self.tasks.spawn(telemetry::in_current_request(async move {
             // A run that does not finish in time releases its lease; another process resumes it.
             let ended = tokio::select! {
                 ended = work => Some(ended),

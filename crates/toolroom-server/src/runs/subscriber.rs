@@ -107,7 +107,7 @@ impl RunSubscriber {
             feed.wait_for(next).await;
             let mut page = feed.read(next);
             if page.events.iter().any(|event| is_idle(&event.event)) {
-                // Encoded before it is kept. Whoever hears of the end may look for it at once.
+                // Published before it is stored; a client that sees the end may look the run up at once.
                 feed.wait_until_closed().await;
                 page = feed.read(next);
             }

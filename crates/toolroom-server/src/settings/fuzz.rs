@@ -1,10 +1,10 @@
-//! A fuzz target of what is imported.
+//! Fuzz target: imported documents.
 
 use super::document::SettingsDocument;
 use super::server_check;
 use crate::mutation::fuzz;
 
-/// Whatever is imported: it is refused in words, or it is settings that can be written and read again.
+/// Every document is rejected with a message, or can be written and read again.
 #[test]
 fn settings_document() {
     fuzz("settings_document", |text| match SettingsDocument::parse(text) {

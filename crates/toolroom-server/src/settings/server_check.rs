@@ -1,4 +1,4 @@
-//! Whether a server of a document may be entered: the same that holds for servers a person enters by hand.
+//! Checks a server of a document like one that is added by hand.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,6 @@ use crate::gateway::{
     secret_argument,
 };
 
-/// Says what is wrong with it.
 pub(super) fn check(server: &ServerRecord) -> Result<(), String> {
     if !ServerRecord::is_name(&server.name) {
         return Err("a name has 1 to 64 letters, digits, `_` and `-`".to_owned());
@@ -38,7 +37,7 @@ pub(super) fn check(server: &ServerRecord) -> Result<(), String> {
     }
 }
 
-/// What has to stay secret is named, and not written down.
+/// Rejects values that look like secrets: a document only names secrets.
 fn check_values(values: &BTreeMap<String, EntryValue>) -> Result<(), String> {
     let is_open = |name: &str, value: &EntryValue| match value {
         EntryValue::Plain(value) => is_secret(name, value),
@@ -56,7 +55,7 @@ fn check_values(values: &BTreeMap<String, EntryValue>) -> Result<(), String> {
     }
 }
 
-/// What is started or asked for it, and what it gets, for whoever decides about it.
+/// The program or URL of a server and what it gets, for the person who confirms the import.
 pub(super) fn target(server: &ServerRecord) -> String {
     let (mut parts, values, what) = match &server.transport {
         Transport::Stdio(program) => {
@@ -72,7 +71,7 @@ pub(super) fn target(server: &ServerRecord) -> String {
         Transport::Http(address) | Transport::Sse(address) => {
             let mut parts = vec![address.url.clone()];
             if address.is_internal {
-                parts.push("its name may lead inside a network".to_owned());
+                parts.push("its name may resolve to an internal address".to_owned());
             }
             (parts, &address.headers, "header")
         }
@@ -88,7 +87,7 @@ pub(super) fn target(server: &ServerRecord) -> String {
     parts.join("; ")
 }
 
-/// The secrets it names.
+/// The secrets that a server names.
 pub(super) fn secrets(server: &ServerRecord) -> Vec<String> {
     let (values, texts): (_, Vec<String>) = match &server.transport {
         Transport::Stdio(program) => (&program.environment, program.arguments.clone()),

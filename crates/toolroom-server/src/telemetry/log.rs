@@ -1,4 +1,4 @@
-//! The log of the server: what is told, and how much of it.
+//! The log of the server: a `tracing` subscriber without spans.
 
 use std::io::{self, IsTerminal as _};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -9,16 +9,16 @@ use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record as SpanFields};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-use super::line::{Record, RequestLine, Said, Words};
-use super::visit;
+use super::current_request;
+use super::log_line::{EventFields, LogContent, LogRecord, RequestLine};
 use super::writer::Writer;
 use crate::config::{LogFormat, LogKeys};
-use crate::telemetry::Hide;
+use crate::telemetry::RedactFn;
 
-/// What our own crates are called. What libraries tell beyond warnings is about them and not about us.
-const OURS: &str = "toolroom";
+/// Prefix of our own crates. Libraries only log warnings and errors.
+const CRATE_PREFIX: &str = "toolroom";
 
-/// Where lines about requests come from.
+/// The target of request lines.
 const REQUESTS: &str = "toolroom_server::http::record";
 
 static LOG: OnceLock<Log> = OnceLock::new();
@@ -31,22 +31,21 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Tells from now on everything that happens in this process, to standard error and without what `hide` hides. An
-    /// embedder may have a subscriber of its own; that one stays.
+    /// Starts logging to standard error, redacted by `redact`. Keeps the subscriber of an embedder, if there is one.
     ///
     /// # Errors
-    /// When no thread can be started for it.
-    pub(crate) fn start(keys: LogKeys, hide: Hide) -> io::Result<()> {
-        let writer = Writer::start(io::stderr(), hide, is_json(keys.format))?;
+    /// When the writer thread cannot be started.
+    pub(crate) fn start(keys: LogKeys, redact: RedactFn) -> io::Result<()> {
+        let writer = Writer::start(io::stderr(), redact, is_json(keys.format))?;
         let log = Self { writer: Arc::new(writer), level: Arc::new(AtomicU8::new(rank(keys.level.into()))) };
         if tracing::subscriber::set_global_default(log.clone()).is_ok() {
-            // Nobody else sets it.
+            // Set only here.
             drop(LOG.set(log));
         }
         Ok(())
     }
 
-    /// Tells it in another way from now on.
+    /// Changes format and level.
     pub(crate) fn change(keys: LogKeys) {
         let Some(log) = LOG.get() else { return };
         log.writer.write_json(is_json(keys.format));
@@ -54,20 +53,19 @@ impl Log {
         tracing::callsite::rebuild_interest_cache();
     }
 
-    /// Waits for the last lines, but not for long.
+    /// Writes pending lines, within a second.
     pub(crate) fn finish() {
         if let Some(log) = LOG.get() {
             log.writer.finish();
         }
     }
 
-    /// Tells that a request is over. There are so many of these that they go without a subscriber in between; to whoever set
-    /// their own they are told like everything else.
+    /// Logs a finished request. Skips `tracing` for speed unless an embedder has its own subscriber.
     pub(crate) fn request(line: RequestLine) {
         let RequestLine { method, route, status, ms, from } = line;
         match LOG.get() {
-            Some(log) if log.tells(Level::INFO, REQUESTS) => {
-                log.tell(Level::INFO, REQUESTS, Said::Request(line));
+            Some(log) if log.is_enabled(Level::INFO, REQUESTS) => {
+                log.write(Level::INFO, REQUESTS, LogContent::Request(line));
             }
             Some(_) => {}
             None => {
@@ -77,17 +75,23 @@ impl Log {
         }
     }
 
-    fn tell(&self, level: Level, target: &'static str, said: Said) {
-        self.writer.write(Record { at: SystemClock.now(), level, target, said, visit: visit::current() });
+    fn write(&self, level: Level, target: &'static str, content: LogContent) {
+        self.writer.write(LogRecord {
+            at: SystemClock.now(),
+            level,
+            target,
+            content,
+            request: current_request(),
+        });
     }
 
-    fn tells(&self, level: Level, target: &str) -> bool {
-        rank(level) <= self.most(target)
+    fn is_enabled(&self, level: Level, target: &str) -> bool {
+        rank(level) <= self.max_rank(target)
     }
 
-    fn most(&self, target: &str) -> u8 {
+    fn max_rank(&self, target: &str) -> u8 {
         let most = self.level.load(Ordering::Relaxed);
-        if target.starts_with(OURS) { most } else { most.min(rank(Level::WARN)) }
+        if target.starts_with(CRATE_PREFIX) { most } else { most.min(rank(Level::WARN)) }
     }
 }
 
@@ -99,7 +103,7 @@ fn is_json(format: LogFormat) -> bool {
     }
 }
 
-/// How much a level tells.
+/// Levels by verbosity.
 const fn rank(level: Level) -> u8 {
     match level {
         Level::ERROR => 1,
@@ -112,7 +116,7 @@ const fn rank(level: Level) -> u8 {
 
 impl Subscriber for Log {
     fn enabled(&self, about: &Metadata<'_>) -> bool {
-        about.is_event() && self.tells(*about.level(), about.target())
+        about.is_event() && self.is_enabled(*about.level(), about.target())
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
@@ -122,13 +126,13 @@ impl Subscriber for Log {
     }
 
     fn event(&self, event: &Event<'_>) {
-        let mut words = Words::default();
-        event.record(&mut words);
+        let mut fields = EventFields::default();
+        event.record(&mut fields);
         let about = event.metadata();
-        self.tell(*about.level(), about.target(), Said::Words(words));
+        self.write(*about.level(), about.target(), LogContent::Event(fields));
     }
 
-    // Which request something happened in is known from its task: there are no spans.
+    // The request of a record comes from its task, so spans are not needed.
     fn new_span(&self, _: &Attributes<'_>) -> Id {
         Id::from_u64(1)
     }

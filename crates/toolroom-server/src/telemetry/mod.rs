@@ -1,18 +1,18 @@
-//! What the server tells about its own work: a line of log for each request, and traces for a collector.
+//! The log, with a line for each request, and traces for a collector.
 //!
-//! Neither ever holds what somebody sent: no arguments, no results, no words of a conversation, no headers. Log lines
-//! pass the redactor besides, since an error may repeat what it was about.
+//! Neither holds anything a client sent: no arguments, results, messages or headers. Log lines are also redacted, since an
+//! error may quote its input.
 
-mod line;
+mod current_request;
 mod log;
+mod log_line;
 mod traces;
-mod visit;
 mod writer;
 
-pub(crate) use line::RequestLine;
+pub(crate) use current_request::{CurrentRequest, current_request, in_current_request, set_caller};
 pub(crate) use log::Log;
+pub(crate) use log_line::RequestLine;
 pub(crate) use traces::{Collector, RequestEnd, RequestTrace, RunTrace, Tracer};
-pub(crate) use visit::{Visit, carried, current, is_of};
 
-/// What leaves out of a text what nobody may read there.
-pub(crate) type Hide = for<'t> fn(&'t str) -> std::borrow::Cow<'t, str>;
+/// Redacts a text.
+pub(crate) type RedactFn = for<'t> fn(&'t str) -> std::borrow::Cow<'t, str>;

@@ -1,5 +1,4 @@
-//! Writes the log. A reader that is slow, or gone, keeps nobody from their work: what cannot be written in time is
-//! left out, and counted.
+//! Writes the log on its own thread. Logging never blocks: lines that do not fit the queue are dropped and counted.
 
 use std::fmt;
 use std::io;
@@ -11,101 +10,103 @@ use std::time::Duration;
 use toolroom::clock::{Clock as _, SystemClock};
 use tracing::Level;
 
-use super::Hide;
-use super::line::{Record, Said, Told, Words};
+use super::RedactFn;
+use super::log_line::{EventFields, LogContent, LogRecord, RedactedRecord};
 
-/// Lines that may wait while as many are being written.
-const WAITING: usize = 8_192;
+/// Capacity of the queue; as many lines may be in writing.
+const QUEUE_LINES: usize = 8_192;
 
-/// Lines whose room is kept when they are written: those of an ordinary moment, so that the next ones come to memory that
-/// was just used.
-const ROOM: usize = 1_024;
+/// Capacity that is kept after a burst, so that the usual load reuses warm memory.
+const KEPT_CAPACITY: usize = 1_024;
 
-/// How long lines gather before they are written together: each one alone would cost a change of threads and a write.
-const GATHER: Duration = Duration::from_millis(10);
+/// How long lines are collected into one write, to save context switches and system calls.
+const BATCH_DELAY: Duration = Duration::from_millis(10);
 
-/// Text that is written at once.
-const PIECE: usize = 64 * 1024;
+/// Bytes per write.
+const WRITE_BYTES: usize = 64 * 1024;
 
-/// How long the end of the process waits for its last lines.
-const LAST_LINES: Duration = Duration::from_secs(1);
+/// How long shutdown waits for pending lines.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Hands lines to the thread that writes them.
+/// Queues lines for the writer thread.
 pub(super) struct Writer {
     shared: Arc<Shared>,
 }
 
 #[derive(Default)]
 struct Shared {
-    waiting: Mutex<Waiting>,
-    /// Rings when something waits where nothing did, and when nothing more comes.
-    came: Condvar,
-    /// Lines that were left out since that was last told.
+    queue: Mutex<Queue>,
+    /// Notified when the queue becomes non-empty or closes.
+    wake: Condvar,
+    /// Lines dropped since the last report.
     lost: AtomicU64,
     is_json: AtomicBool,
 }
 
 #[derive(Default)]
-struct Waiting {
-    orders: Vec<Order>,
-    /// Nothing more comes, or nobody is left to write it.
-    is_over: bool,
+struct Queue {
+    commands: Vec<LogCommand>,
+    /// No more lines, or the writer thread has ended.
+    is_closed: bool,
 }
 
-enum Order {
-    Write(Record),
-    /// Says when everything before is written.
-    Tell(SyncSender<()>),
+enum LogCommand {
+    Write(LogRecord),
+    /// Answers once all earlier lines are written.
+    Flush(SyncSender<()>),
 }
 
 impl Shared {
-    /// Adds an order, if somebody is there to take it; a line only as long as there is room.
-    fn add(&self, order: Order) -> bool {
-        let mut waiting = self.lock();
-        let before = waiting.orders.len();
-        if waiting.is_over || (before >= WAITING && matches!(order, Order::Write(_))) {
+    /// Queues a command. Fails if the queue is closed, or full and it is a line.
+    fn add(&self, command: LogCommand) -> bool {
+        let mut queue = self.lock();
+        let before = queue.commands.len();
+        if queue.is_closed || (before >= QUEUE_LINES && matches!(command, LogCommand::Write(_))) {
             return false;
         }
-        waiting.orders.push(order);
-        drop(waiting);
+        queue.commands.push(command);
+        drop(queue);
         if before == 0 {
-            self.came.notify_one();
+            self.wake.notify_one();
         }
         true
     }
 
-    /// Waits until there are orders, lets lines gather, and takes all of them. None once nothing more comes.
-    fn take(&self, mut orders: Vec<Order>) -> Option<Vec<Order>> {
-        let is_idle = |waiting: &mut Waiting| waiting.orders.is_empty() && !waiting.is_over;
-        let waiting = self.came.wait_while(self.lock(), is_idle).unwrap_or_else(PoisonError::into_inner);
-        let is_line = matches!(waiting.orders.first()?, Order::Write(_));
-        drop(waiting);
+    /// Waits for commands, collects lines for a moment, then takes all. `None` once closed.
+    fn take(&self, mut commands: Vec<LogCommand>) -> Option<Vec<LogCommand>> {
+        let is_idle = |queue: &mut Queue| queue.commands.is_empty() && !queue.is_closed;
+        let queue = self.wake.wait_while(self.lock(), is_idle).unwrap_or_else(PoisonError::into_inner);
+        let is_line = matches!(queue.commands.first()?, LogCommand::Write(_));
+        drop(queue);
         if is_line {
-            std::thread::sleep(GATHER);
+            std::thread::sleep(BATCH_DELAY);
         }
-        std::mem::swap(&mut orders, &mut self.lock().orders);
-        Some(orders)
+        std::mem::swap(&mut commands, &mut self.lock().commands);
+        Some(commands)
     }
 
-    /// Nothing more comes.
-    fn end(&self) {
-        self.lock().is_over = true;
-        self.came.notify_one();
+    fn close(&self) {
+        self.lock().is_closed = true;
+        self.wake.notify_one();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Writer {
-    /// Starts the thread, which writes to `out` what `hide` leaves of each line.
-    pub(super) fn start(out: impl io::Write + Send + 'static, hide: Hide, is_json: bool) -> io::Result<Self> {
+    /// Starts the thread, which writes redacted lines to `out`.
+    pub(super) fn start(
+        out: impl io::Write + Send + 'static,
+        redact: RedactFn,
+        is_json: bool,
+    ) -> io::Result<Self> {
         let shared = Arc::new(Shared { is_json: AtomicBool::new(is_json), ..Shared::default() });
         let known = Arc::clone(&shared);
         std::thread::Builder::new().name("log".to_owned()).spawn(move || {
             let thread = Thread(known);
-            work(out, hide, &thread.0);
+            work(out, redact, &thread.0);
         })?;
         Ok(Self { shared })
     }
@@ -114,106 +115,106 @@ impl Writer {
         self.shared.is_json.store(is_json, Ordering::Relaxed);
     }
 
-    pub(super) fn write(&self, record: Record) {
-        if !self.shared.add(Order::Write(record)) {
+    pub(super) fn write(&self, record: LogRecord) {
+        if !self.shared.add(LogCommand::Write(record)) {
             self.shared.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Waits until everything is written, but not for long: whoever does not read does not get the rest.
+    /// Waits until pending lines are written, at most [`SHUTDOWN_TIMEOUT`].
     pub(super) fn finish(&self) {
-        let (told, done) = sync_channel(1);
-        self.shared.add(Order::Tell(told));
-        let _in_time = done.recv_timeout(LAST_LINES);
+        let (sender, done) = sync_channel(1);
+        self.shared.add(LogCommand::Flush(sender));
+        let _in_time = done.recv_timeout(SHUTDOWN_TIMEOUT);
     }
 }
 
 impl fmt::Debug for Writer {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What waits may hold what nobody has hidden yet.
+        // Queued lines are not redacted yet.
         formatter.debug_struct("Writer").finish_non_exhaustive()
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.shared.end();
+        self.shared.close();
     }
 }
 
-/// The thread that writes.
+/// Closes the queue when the writer thread ends.
 struct Thread(Arc<Shared>);
 
 impl Drop for Thread {
     fn drop(&mut self) {
-        // Also when it broke: nobody waits any more for what it would have written.
-        self.0.end();
-        let left = std::mem::take(&mut self.0.lock().orders);
+        // Also on panic, so that no flush waits forever.
+        self.0.close();
+        let left = std::mem::take(&mut self.0.lock().commands);
         drop(left);
     }
 }
 
-fn work(mut out: impl io::Write, hide: Hide, shared: &Shared) {
+fn work(mut out: impl io::Write, redact: RedactFn, shared: &Shared) {
     let mut lines = Vec::new();
-    let add = |record: &Record, lines: &mut Vec<u8>| {
-        let told = Told { record, hide };
+    let add = |record: &LogRecord, lines: &mut Vec<u8>| {
+        let line = RedactedRecord { record, redact };
         match shared.is_json.load(Ordering::Relaxed) {
-            // Texts and numbers under names, and memory to write them to: nothing can fail.
-            true => drop(serde_json::to_writer(&mut *lines, &told)),
-            false => lines.extend_from_slice(told.text().as_bytes()),
+            // Cannot fail: text and numbers into memory.
+            true => drop(serde_json::to_writer(&mut *lines, &line)),
+            false => lines.extend_from_slice(line.text().as_bytes()),
         }
         lines.push(b'\n');
     };
-    let own_up = |lines: &mut Vec<u8>| {
+    let report_lost = |lines: &mut Vec<u8>| {
         let lost = shared.lost.swap(0, Ordering::Relaxed);
         if lost > 0 {
-            let message = "lines of the log are left out: whoever reads it is too slow".to_owned();
-            let said = Said::Words(Words { message, fields: vec![("lines", lost.into())] });
+            let message = "dropped log lines: the reader is too slow".to_owned();
+            let content = LogContent::Event(EventFields { message, fields: vec![("lines", lost.into())] });
             let at = SystemClock.now();
-            let record = Record { at, level: Level::WARN, target: module_path!(), said, visit: None };
+            let record = LogRecord { at, level: Level::WARN, target: module_path!(), content, request: None };
             add(&record, lines);
         }
     };
     let mut is_broken = false;
     let mut write = |lines: &mut Vec<u8>| {
-        // What is left of a line that broke off, on a disk that was full, spoils no other one.
+        // Ends a partial line, such as one cut off by a full disk.
         if is_broken {
             lines.insert(0, b'\n');
         }
-        // Nobody is left to be told that nothing can be told.
-        let written = put(&mut out, lines);
+        // A failed write cannot be reported anywhere.
+        let written = write_all(&mut out, lines);
         if let Some(last) = written.checked_sub(1) {
             is_broken = lines.get(last) != Some(&b'\n');
         }
         lines.clear();
     };
     let mut room = Vec::new();
-    while let Some(mut orders) = shared.take(room) {
-        for order in orders.drain(..) {
-            match order {
-                Order::Write(record) => add(&record, &mut lines),
-                Order::Tell(told) => {
-                    own_up(&mut lines);
+    while let Some(mut commands) = shared.take(room) {
+        for command in commands.drain(..) {
+            match command {
+                LogCommand::Write(record) => add(&record, &mut lines),
+                LogCommand::Flush(done) => {
+                    report_lost(&mut lines);
                     write(&mut lines);
-                    // Whoever no longer waits need not know.
-                    let _gone = told.send(());
+                    // The caller may have timed out.
+                    let _gone = done.send(());
                 }
             }
-            if lines.len() >= PIECE {
+            if lines.len() >= WRITE_BYTES {
                 write(&mut lines);
             }
         }
-        orders.shrink_to(ROOM);
-        room = orders;
-        own_up(&mut lines);
+        commands.shrink_to(KEPT_CAPACITY);
+        room = commands;
+        report_lost(&mut lines);
         if !lines.is_empty() {
             write(&mut lines);
         }
     }
 }
 
-/// Writes as much as is taken; says how much that was.
-fn put(out: &mut impl io::Write, bytes: &[u8]) -> usize {
+/// Writes as much as possible. Returns the number of bytes.
+fn write_all(out: &mut impl io::Write, bytes: &[u8]) -> usize {
     let mut rest = bytes;
     while !rest.is_empty() {
         match out.write(rest) {
@@ -233,7 +234,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes a piece when it is told to.
+    /// Accepts a write when told to.
     struct Slow(Receiver<()>, Sender<String>);
 
     impl io::Write for Slow {
@@ -248,23 +249,23 @@ mod tests {
         }
     }
 
-    fn record(text: String) -> Record {
-        let said = Said::Words(Words { message: text, fields: Vec::new() });
-        Record { at: SystemClock.now(), level: Level::INFO, target: "t", said, visit: None }
+    fn record(text: String) -> LogRecord {
+        let content = LogContent::Event(EventFields { message: text, fields: Vec::new() });
+        LogRecord { at: SystemClock.now(), level: Level::INFO, target: "t", content, request: None }
     }
 
     #[test]
-    fn a_reader_that_is_too_slow_costs_lines_and_no_time() {
-        let ((go, wait), (told, lines)) = (channel(), channel());
-        let writer = Writer::start(Slow(wait, told), |text| text.into(), true).unwrap();
-        // More than wait, and are being written.
-        let all = 4 * WAITING;
+    fn a_slow_reader_costs_lines_but_no_time() {
+        let ((go, wait), (sent, lines)) = (channel(), channel());
+        let writer = Writer::start(Slow(wait, sent), |text| text.into(), true).unwrap();
+        // More than fit the queue and the batch in writing.
+        let all = 4 * QUEUE_LINES;
         for number in 0..all {
             writer.write(record(format!("line {number}")));
         }
         let _pieces = (0..all).try_for_each(|_| go.send(()));
         let (mut kept, mut lost) = (0, 0);
-        // Each is written or counted, or this never ends.
+        // Every line is either written or counted.
         while kept + lost < all as u64 {
             for line in lines.recv().unwrap().lines() {
                 let line: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -278,7 +279,7 @@ mod tests {
         writer.finish();
     }
 
-    /// Breaks at the first word.
+    /// Panics at the first write.
     struct Broken;
 
     impl io::Write for Broken {
@@ -292,20 +293,20 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_breaks_holds_up_nobody_and_keeps_nothing() {
+    fn a_panic_of_the_writer_thread_blocks_no_caller() {
         let writer = Writer::start(Broken, |text| text.into(), true).unwrap();
         writer.write(record("first".to_owned()));
-        // Somebody who waits is told, by an answer or by its end.
+        // Returns by an answer or by the end of the thread.
         writer.finish();
-        while !writer.shared.lock().is_over {
+        while !writer.shared.lock().is_closed {
             std::thread::yield_now();
         }
         writer.write(record("later".to_owned()));
         assert_eq!(writer.shared.lost.load(Ordering::Relaxed), 1);
-        assert!(writer.shared.lock().orders.is_empty());
+        assert!(writer.shared.lock().commands.is_empty());
     }
 
-    /// A disk with room for so many bytes.
+    /// A disk with limited space.
     #[derive(Clone)]
     struct Disk(Arc<Mutex<(usize, Vec<u8>)>>);
 
@@ -323,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_breaks_off_spoils_no_other_one() {
+    fn a_partial_line_does_not_corrupt_the_next() {
         let disk = Disk(Arc::new(Mutex::new((250, Vec::new()))));
         let writer = Writer::start(disk.clone(), |text| text.into(), true).unwrap();
         let tell = |words: &str| (0..4).for_each(|number| writer.write(record(format!("{words} {number}"))));

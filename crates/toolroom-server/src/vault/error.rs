@@ -1,28 +1,27 @@
-//! What can go wrong with secrets and their key, told apart.
+//! Errors of the vault.
 
 use toolroom_host::seal::{KEY_VARIABLE, RotationProblem, SealError};
 use toolroom_store::{SealedLocation, StoreError};
 
-/// Why something cannot be kept or opened. For the operator, never for a model.
+/// Errors of the vault, for the operator, never for a model.
 #[derive(Debug, thiserror::Error)]
 pub enum VaultError {
-    /// The key is gone. A new one would not help: what is sealed needs the old one.
+    /// The key is missing, and a new one cannot open what is sealed.
     #[error(
-        "something is sealed here, but there is no master key; put `{path}` back, or set `{KEY_VARIABLE}`. If the \
+        "the database holds sealed values, but there is no master key; put `{path}` back, or set `{KEY_VARIABLE}`. If the \
          key is lost for good, remove what it sealed: `toolroom secrets remove NAME`, `toolroom approvals deny ID`"
     )]
     NoKey {
         /// Where the key should be.
         path: String,
     },
-    /// What was sealed is not what we seal.
-    #[error("the secret `{name}` is no text; set it again with `toolroom secrets set {name}`")]
+    #[error("the secret `{name}` is not text; set it again with `toolroom secrets set {name}`")]
     NotText {
         /// The secret.
         name: String,
     },
-    /// One thing cannot be opened, so nothing can be sealed with another key.
-    #[error("the key is not changed, because {} cannot be opened", Told(place))]
+    /// A value cannot be opened, so it cannot be sealed again.
+    #[error("the key was not rotated: {} cannot be opened", PlaceDescription(place))]
     Unopened {
         /// What it is.
         place: SealedLocation,
@@ -30,22 +29,18 @@ pub enum VaultError {
         #[source]
         source: SealError,
     },
-    /// Both variables are set, and what is stored is still sealed with the old key.
-    #[error(
-        "the change of the key is not finished; finish it with `toolroom secrets rotate`, then try again"
-    )]
+    /// Both variables are set, and stored values are still sealed with the old key.
+    #[error("the key rotation is unfinished; finish it with `toolroom secrets rotate`, then try again")]
     BetweenKeys,
-    /// The key does not fit, cannot be read, or what is sealed is damaged.
     #[error(transparent)]
     Seal(#[from] SealError),
-    /// The database fails.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl VaultError {
-    /// Whether it may be over once key and database are read again: somebody changed the key in between.
-    pub(super) fn may_pass(&self) -> bool {
+    /// Whether reloading key and database may help: another process may have rotated the key.
+    pub(super) fn is_transient(&self) -> bool {
         match self {
             Self::NoKey { .. } => true,
             Self::Seal(error) | Self::Unopened { source: error, .. } => {
@@ -56,10 +51,10 @@ impl VaultError {
     }
 }
 
-/// A place, and how to get rid of what is there.
-struct Told<'a>(&'a SealedLocation);
+/// A sealed value, and how to remove it.
+struct PlaceDescription<'a>(&'a SealedLocation);
 
-impl std::fmt::Display for Told<'_> {
+impl std::fmt::Display for PlaceDescription<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.0 {
             SealedLocation::Secret { name, .. } => {

@@ -1,7 +1,7 @@
-//! Secrets: sealed in the store, opened with the master key, and hidden wherever something is told or kept.
+//! Secrets: sealed in the store, opened with the master key, and redacted everywhere else.
 //!
-//! Several processes share the store and the key, and any of them may change the key at any time. So what seals always
-//! reads the key anew, and what cannot open something reads both again before it gives up.
+//! Several processes share store and key, and each may rotate the key at any time. So sealing always reloads the key, and
+//! opening reloads key and store before it fails.
 
 mod error;
 mod keys;
@@ -11,9 +11,9 @@ mod rotate;
 mod secrets;
 
 pub use error::VaultError;
-pub use keys::{Hides, Vault};
+pub use keys::{RedactedValues, Vault};
 pub(crate) use name::{SecretNameError, check_secret_name};
 pub(crate) use record::SecretRecord;
-pub use rotate::KeyChange;
+pub use rotate::KeyRotation;
 pub(crate) use secrets::place_purpose;
-pub use secrets::{Kept, SeenSecret, purpose};
+pub use secrets::{OpenedSecret, SavedSecret, purpose};

@@ -1,29 +1,26 @@
-//! What a secret may be called, whoever names it.
+//! Names of secrets.
 
 use toolroom::redact::Redactor;
 
-/// Room for the longest name that is made here, of a server and of what it calls its key.
+/// Enough for the longest generated name, made of a server and its variable.
 const MAX_CHARS: usize = 140;
 
-/// Why a text is no name of a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SecretNameError {
-    /// It looks like the value, so it is not repeated.
+    /// It looks like a value, so it is not quoted.
     #[error("the name of a secret looks like its value")]
     IsValue,
-    /// It could not be typed, or not be told from other words in a line.
     #[error("the name of a secret has 1 to {MAX_CHARS} letters, digits, `_`, `-` and `.`")]
     NotPlain,
 }
 
-/// Whether a secret may have this name.
 pub(crate) fn check_secret_name(name: &str) -> Result<(), SecretNameError> {
-    // Whoever writes NAME=VALUE, or forgets the name, has put the value there.
+    // NAME=VALUE, or a forgotten name, puts the value here.
     if name.contains('=') || Redactor::default().redact_text(name) != name {
         return Err(SecretNameError::IsValue);
     }
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    // A name that begins with `-` would be taken for an option wherever it is typed.
+    // A leading `-` would be read as a flag.
     match !name.starts_with('-') && (1..=MAX_CHARS).contains(&name.len()) && name.chars().all(is_allowed) {
         true => Ok(()),
         false => Err(SecretNameError::NotPlain),

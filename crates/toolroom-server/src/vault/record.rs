@@ -1,11 +1,10 @@
-//! Secrets that are whole records. One is kept and replaced as one, so that no part of it outlives the others; what in it
-//! would open something is hidden by itself wherever it turns up.
+//! Secrets that are records, such as OAuth grants: stored as one secret, while each secret part is redacted by itself.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use toolroom::redact::Secret;
 
-/// A record, and the parts of it that are secret.
+/// A record and its secret parts.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SecretRecord<T> {
     hides: Vec<String>,
@@ -13,7 +12,7 @@ pub(crate) struct SecretRecord<T> {
 }
 
 impl<T: Serialize + DeserializeOwned> SecretRecord<T> {
-    /// The text that is sealed.
+    /// The text to seal.
     pub(crate) fn text<'a>(record: &T, hides: impl Iterator<Item = &'a String>) -> serde_json::Result<String>
     where
         T: Clone,
@@ -21,13 +20,13 @@ impl<T: Serialize + DeserializeOwned> SecretRecord<T> {
         serde_json::to_string(&Self { hides: hides.cloned().collect(), record: record.clone() })
     }
 
-    /// The record of a text; nothing, if it is none.
+    /// Parses a record. `None` for other text.
     pub(crate) fn read(text: &str) -> Option<T> {
         serde_json::from_str::<Self>(text).ok().map(|sealed| sealed.record)
     }
 }
 
-/// What a secret hides beside itself.
+/// The secret parts of a record. Empty for other secrets.
 pub(super) fn parts(secret: &Secret) -> Vec<Secret> {
     let Ok(record) = serde_json::from_str::<SecretRecord<serde::de::IgnoredAny>>(secret.expose()) else {
         return Vec::new();
@@ -40,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_hides_its_parts_and_another_text_hides_itself_alone() {
+    fn a_record_redacts_its_parts_and_other_text_only_itself() {
         let text = SecretRecord::text(&(1, "x".to_owned()), [&"token-one".to_owned()].into_iter()).unwrap();
         let hidden = parts(&Secret::new("a", text.clone()));
         assert_eq!(hidden.iter().map(Secret::expose).collect::<Vec<_>>(), ["token-one"]);

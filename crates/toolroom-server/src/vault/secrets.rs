@@ -1,4 +1,4 @@
-//! Secrets: keeping them, opening them, and hiding them.
+//! Stores, opens and redacts secrets.
 
 use std::future::ready;
 use std::path::PathBuf;
@@ -18,54 +18,50 @@ use super::keys::{Vault, lock};
 use super::record::parts;
 use crate::config::SecretRef;
 
-/// How often key and database are read before what does not fit counts as not fitting.
-const LOOKS: u32 = 3;
+/// Attempts to read matching keys and secrets while another process rotates the key.
+const READ_ATTEMPTS: u32 = 3;
 
-/// How often a secret is sealed before another process that changes the key counts as stuck, and how long to wait for
-/// it each time.
-const TRIES: u32 = 100;
-const BETWEEN_TRIES: Duration = Duration::from_millis(50);
+/// Attempts to seal a secret while another process rotates the key.
+const SEAL_ATTEMPTS: u32 = 100;
+const ATTEMPT_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A stored secret, and what came of opening it.
+/// A stored secret, opened if possible.
 #[derive(Debug)]
-pub struct SeenSecret {
-    /// Its name.
+pub struct OpenedSecret {
     pub name: String,
     /// When it was first set.
     pub created_at: Timestamp,
     /// When it was last set.
     pub changed_at: Timestamp,
-    /// What it hides; why it cannot be opened, otherwise.
     pub opened: Result<Secret, VaultError>,
 }
 
-/// What came of keeping a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
-    /// There was one of that name, which is gone.
+pub struct SavedSecret {
+    /// Whether it replaced an earlier value.
     pub replaced: bool,
-    /// The master key did not exist before: where it is now.
+    /// The path of the master key, if it was created now.
     pub new_key: Option<PathBuf>,
 }
 
-/// What a secret is sealed for: nobody can pass one off as another.
+/// The purpose a secret is sealed for, so that sealed values cannot be swapped.
 #[must_use]
 pub fn purpose(project: &ProjectId, name: &str) -> String {
     format!("secret/{project}/{name}")
 }
 
 impl Vault {
-    /// The stored secrets of a project, opened. One that cannot be opened is an error: nobody could hide it.
+    /// The secrets of a project. Fails if one cannot be opened, since it could not be redacted.
     pub async fn secrets(&self, project: &ProjectId) -> anyhow::Result<Vec<Secret>> {
         let mut secrets = Vec::new();
-        for seen in self.seen(project).await? {
+        for seen in self.list(project).await? {
             secrets.push(seen.opened?);
         }
         Ok(secrets)
     }
 
-    /// The secrets of a project, and what is secret in those that are records.
-    pub(crate) async fn kept(&self, project: &ProjectId) -> anyhow::Result<Vec<Secret>> {
+    /// The secrets of a project, and the secret parts of records.
+    pub(crate) async fn secrets_with_parts(&self, project: &ProjectId) -> anyhow::Result<Vec<Secret>> {
         let mut kept = Vec::new();
         for secret in self.secrets(project).await? {
             kept.extend(parts(&secret));
@@ -74,14 +70,14 @@ impl Vault {
         Ok(kept)
     }
 
-    /// All that is hidden in a project: its secrets, and what is hidden beside them.
-    pub(crate) async fn hidden(&self, project: &ProjectId) -> anyhow::Result<Vec<Secret>> {
-        let mut hidden = self.hides.values.clone();
-        hidden.extend(self.kept(project).await?);
+    /// All values to redact in a project.
+    pub(crate) async fn redacted_values(&self, project: &ProjectId) -> anyhow::Result<Vec<Secret>> {
+        let mut hidden = self.redacted.values.clone();
+        hidden.extend(self.secrets_with_parts(project).await?);
         Ok(hidden)
     }
 
-    /// The key at a place, for a project; what is missing, if it is not there.
+    /// The key at a place. The inner error says what is missing.
     pub async fn key(
         &self,
         place: &SecretRef,
@@ -94,44 +90,56 @@ impl Vault {
         Ok(place.key(&secrets, environment::variable))
     }
 
-    /// The stored secrets of a project, each opened if that can be done.
-    pub async fn seen(&self, project: &ProjectId) -> Result<Vec<SeenSecret>, VaultError> {
-        let mut looks = 1;
+    /// The stored secrets of a project, each opened if possible.
+    pub async fn list(&self, project: &ProjectId) -> Result<Vec<OpenedSecret>, VaultError> {
+        let mut attempts = 1;
         loop {
-            // The keys first: what is read later is sealed with one of them, or with one that came later still.
+            // Keys before secrets: a secret read later may only have a newer key.
             self.ring()?;
             let stored = self.store.secrets(project).await?;
-            let seen: Vec<SeenSecret> = stored.into_iter().map(|stored| self.see(project, stored)).collect();
-            let may_pass = |seen: &SeenSecret| seen.opened.as_ref().is_err_and(VaultError::may_pass);
-            if looks == LOOKS || !seen.iter().any(may_pass) {
-                return Ok(seen);
+            let secrets: Vec<OpenedSecret> =
+                stored.into_iter().map(|stored| self.see(project, stored)).collect();
+            let is_transient =
+                |seen: &OpenedSecret| seen.opened.as_ref().is_err_and(VaultError::is_transient);
+            if attempts == READ_ATTEMPTS || !secrets.iter().any(is_transient) {
+                return Ok(secrets);
             }
-            looks += 1;
-            self.ring_again()?;
+            attempts += 1;
+            self.reload_ring()?;
         }
     }
 
-    fn see(&self, project: &ProjectId, stored: SealedSecret) -> SeenSecret {
-        let plain = self.open_known(&purpose(project, &stored.name), &stored.sealed);
+    fn see(&self, project: &ProjectId, stored: SealedSecret) -> OpenedSecret {
+        let plain = self.open_with_loaded_keys(&purpose(project, &stored.name), &stored.sealed);
         let opened = plain.and_then(|mut plain| match String::from_utf8(std::mem::take(&mut *plain)) {
             Ok(value) => Ok(Secret::new(stored.name.clone(), value)),
             Err(error) => {
-                // The error holds the bytes; they go where they came from, to be wiped.
+                // Moves the bytes back into the buffer that is wiped.
                 *plain = error.into_bytes();
                 Err(VaultError::NotText { name: stored.name.clone() })
             }
         });
-        SeenSecret { name: stored.name, created_at: stored.created_at, changed_at: stored.changed_at, opened }
+        OpenedSecret {
+            name: stored.name,
+            created_at: stored.created_at,
+            changed_at: stored.changed_at,
+            opened,
+        }
     }
 
-    /// Keeps a secret, in the place of an earlier one of that name. The first one makes the master key. A change of the
-    /// key that was broken off is finished first.
-    pub async fn set_secret(&self, project: &ProjectId, name: &str, value: &str) -> Result<Kept, VaultError> {
-        self.finish_change().await?;
+    /// Stores a secret, replacing an earlier one of that name. The first one creates the master key. Finishes an
+    /// interrupted rotation first.
+    pub async fn set_secret(
+        &self,
+        project: &ProjectId,
+        name: &str,
+        value: &str,
+    ) -> Result<SavedSecret, VaultError> {
+        self.finish_interrupted_rotation().await?;
         let replaced = self.store.secrets(project).await?.iter().any(|stored| stored.name == name);
         let mut new_key = None;
-        for _ in 0..TRIES {
-            let ring = match self.ring_again()? {
+        for _ in 0..SEAL_ATTEMPTS {
+            let ring = match self.reload_ring()? {
                 Some(ring) => ring,
                 None if !self.store.sealed_values().await?.is_empty() => return Err(self.no_key()),
                 None => {
@@ -146,9 +154,9 @@ impl Vault {
             let sealed = ring.seal(&purpose(project, name), value.as_bytes())?;
             let key = ring.sealing_key();
             match self.store.set_secret(project, name, sealed).await {
-                // If the key was changed while we sealed, nobody would ever open it again.
-                Ok(()) => match self.ring_again()? {
-                    Some(now) if now.sealing_key() == key => return Ok(Kept { replaced, new_key }),
+                // If the key was rotated in between, the value could never be opened.
+                Ok(()) => match self.reload_ring()? {
+                    Some(now) if now.sealing_key() == key => return Ok(SavedSecret { replaced, new_key }),
                     Some(_) | None => {}
                 },
                 Err(StoreError::OtherKey) => self.agree_on_key(&ring).await?,
@@ -158,10 +166,10 @@ impl Vault {
         Err(SealError::from(RotationProblem::Underway).into())
     }
 
-    /// What is stored has another key than ours. Either the key was changed meanwhile, or is being changed, or its
-    /// change was broken off and is finished now; or it is simply not the right one.
+    /// Stored values have another key than ours: the key was rotated, a rotation is in progress or was interrupted, or ours
+    /// is the wrong one.
     async fn agree_on_key(&self, used: &KeyRing) -> Result<(), VaultError> {
-        let Some(ring) = self.ring_again()? else { return Err(self.no_key()) };
+        let Some(ring) = self.reload_ring()? else { return Err(self.no_key()) };
         if ring.sealing_key() != used.sealing_key() {
             return Ok(());
         }
@@ -169,23 +177,23 @@ impl Vault {
             return match ring.home() {
                 KeyHome::Environment => Err(VaultError::BetweenKeys),
                 KeyHome::File(_) => {
-                    tokio::time::sleep(BETWEEN_TRIES).await;
-                    self.finish_change().await
+                    tokio::time::sleep(ATTEMPT_INTERVAL).await;
+                    self.finish_interrupted_rotation().await
                 }
             };
         }
         let sealed = self.store.sealed_values().await?;
         match sealed.iter().find(|sealed| key_of(&sealed.bytes) != Some(ring.sealing_key())) {
             Some(other) => Ok(ring.open(&place_purpose(&other.location), &other.bytes).map(drop)?),
-            // It has gone meanwhile.
+            // It was removed in between.
             None => Ok(()),
         }
     }
 
-    /// Finishes a change of the key that was broken off, unless another process is at it. With the key in the
-    /// environment it is for the operator to say when.
-    async fn finish_change(&self) -> Result<(), VaultError> {
-        let unfinished = self.ring_again()?.filter(|ring| ring.rotation().is_some());
+    /// Finishes an interrupted rotation, unless another process does. With the key in the environment the operator decides
+    /// when.
+    async fn finish_interrupted_rotation(&self) -> Result<(), VaultError> {
+        let unfinished = self.reload_ring()?.filter(|ring| ring.rotation().is_some());
         if !unfinished.is_some_and(|ring| matches!(ring.home(), KeyHome::File(_))) {
             return Ok(());
         }
@@ -196,13 +204,13 @@ impl Vault {
     }
 
     async fn read(&self, project: &ProjectId) -> anyhow::Result<Redactor> {
-        let secrets = self.hidden(project).await?;
-        self.look_for_key().await?;
-        Ok(Redactor::new(secrets, self.hides.patterns))
+        let secrets = self.redacted_values(project).await?;
+        self.check_for_lost_key().await?;
+        Ok(Redactor::new(secrets, self.redacted.patterns))
     }
 }
 
-/// What something was sealed for, by where it is kept.
+/// The purpose of a sealed value, by its place.
 pub(crate) fn place_purpose(place: &SealedLocation) -> String {
     match place {
         SealedLocation::Secret { project, name } => purpose(project, name),
@@ -216,8 +224,8 @@ impl Redactions for Vault {
         project: &'a ProjectId,
         revision: i64,
     ) -> BoxFuture<'a, Result<Arc<Redactor>, RedactionError>> {
-        // Nearly always it is known, and nobody has to wait.
-        if let Some((known, redactor)) = lock(&self.known).get(project)
+        // Almost always cached.
+        if let Some((known, redactor)) = lock(&self.redactors).get(project)
             && *known == revision
         {
             return Box::pin(ready(Ok(Arc::clone(redactor))));
@@ -225,7 +233,7 @@ impl Redactions for Vault {
         Box::pin(async move {
             let read = self.read(project).await;
             let redactor = Arc::new(read.map_err(|error| RedactionError::new(project.clone(), error))?);
-            lock(&self.known).insert(project.clone(), (revision, Arc::clone(&redactor)));
+            lock(&self.redactors).insert(project.clone(), (revision, Arc::clone(&redactor)));
             Ok(redactor)
         })
     }

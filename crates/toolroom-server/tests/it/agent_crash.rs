@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::aimock::Aimock;
-use crate::gate::{Gate, Hold};
+use crate::fault_proxy::{FaultProxy, Hold};
 use crate::home::Ran;
 use crate::scale::scaled;
 use crate::wires::{ANTHROPIC, GEMINI, Lab, OPENAI_CHAT, OPENAI_RESPONSES, Wire, paired, said};
@@ -24,13 +24,13 @@ const LONG: Duration = Duration::from_secs(60);
 enum Moment {
     /// So much of an answer has come.
     Answer(Hold),
-    /// Somebody has to be asked about a call.
+    /// A call needs approval.
     Asks,
     /// One program has ended, the other one has begun and not yet done anything.
     Begun,
     /// One program has ended, the other one has done what it does and not yet ended.
     Done,
-    /// Something has been done: whatever is written of it by then.
+    /// An effect has happened, journaled or not.
     Upon,
 }
 
@@ -115,7 +115,7 @@ impl Bench {
     }
 
     /// Starts a run, and kills its process at that moment.
-    fn dies(&self, gate: &Gate, moment: Moment) {
+    fn dies(&self, gate: &FaultProxy, moment: Moment) {
         match moment {
             Moment::Answer(hold) => gate.holds(hold),
             Moment::Begun => self.stops_at("before"),
@@ -165,7 +165,7 @@ fn until(child: &mut Child, mut is_so: impl FnMut() -> bool) {
 
 fn survives(wire: Wire) {
     let mock = model();
-    let gate = Gate::before(&mock.url());
+    let gate = FaultProxy::before(&mock.url());
     for n in 0..scaled(Moment::KINDS).min(MOST_DEATHS) {
         let (moment, with_the_run) = (Moment::of(n), (n / 2 + n / Moment::KINDS).is_multiple_of(2));
         let bench = Bench::new(wire, &gate.url());

@@ -219,7 +219,7 @@ fn what_passes_by_itself_is_asked_again_and_what_does_not_is_told_on_every_wire(
         let refused = lab.run(&["chat", "--continue", &word("who"), "--json"]).ended(1).json();
         assert_eq!((&refused["state"], &refused["failure"]["kind"]), (&json!("failed"), &json!("auth")));
         assert!(refused["hint"].as_str().unwrap().contains("toolroom models"), "{wire:?}: {refused}");
-        assert_eq!(asked(&mock, wire).len(), before + 2, "{wire:?}: nobody asks twice with a wrong key");
+        assert_eq!(asked(&mock, wire).len(), before + 2, "{wire:?}: a wrong key is not retried");
         let after = lab.run(&["chat", "--continue", &word("then"), "--json"]).ended(0).json();
         assert_eq!(after["text"], "So be it.", "{wire:?}");
     });

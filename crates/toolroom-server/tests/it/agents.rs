@@ -172,7 +172,7 @@ fn a_project_that_is_not_trusted_only_narrows_agents_and_nothing_of_it_is_kept()
 fn agents_with_trouble_are_told_and_break_nothing() {
     let home = Home::new();
     home.run(&["agents", "set", "baker", "--model", "opnai/gpt-5"]).ended(0);
-    write_user_file(&home, "[agent.cook]\nmodels = ['nobody/m']\nallow = ['calculater']\n");
+    write_user_file(&home, "[agent.cook]\nmodels = ['missing/m']\nallow = ['calculater']\n");
     let told = home.run(&["config", "check"]).ended(0).err;
     assert!(told.contains("`agent.cook.models` cannot be asked: unknown vendor `nobody`"), "{told}");
     assert!(
@@ -180,7 +180,7 @@ fn agents_with_trouble_are_told_and_break_nothing() {
         "{told}"
     );
     let told = home.run(&["agents", "show", "cook"]).ended(0).err;
-    assert!(told.contains("no tool here fits `calculater`") && told.contains("`nobody`"), "{told}");
+    assert!(told.contains("no tool here fits `calculater`") && told.contains("`missing`"), "{told}");
     let doctor = home.run(&["doctor"]);
     let told = format!("{}{}", doctor.out, doctor.err);
     assert!(told.contains("the agent `baker` cannot be used: no vendor here is called `opnai`"), "{told}");
@@ -193,7 +193,7 @@ fn a_configuration_with_a_wrong_agent_is_told_with_its_place() {
     let home = Home::new();
     for (text, says) in [
         ("[agent.'a b']\n", "`agent.\"a b\"` cannot be used: an agent's id has"),
-        ("[agent.cook]\nname = ''\n", "the name has to be one line"),
+        ("[agent.cook]\nname = ''\n", "the name must be one line"),
         ("[agent.cook]\nmodels = 'gpt-5'\n", "`agent.cook.models` must be a model"),
         ("[agent.cook]\nallow = [\"a\\tb\"]\n", "`a\\tb` fits no tool"),
         ("[agent.cook]\nlimits.iterations = 0\n", "must be a whole number from 1 to 1000, got the number 0"),

@@ -163,11 +163,11 @@ fn no_secret_reaches_anything_that_is_kept_or_told() {
     aviary.is_silent_about(&(0..CANARIES).map(canary).collect::<Vec<_>>());
 }
 
-/// A secret with several lines, and what of it nobody may see.
+/// A secret with several lines, and the parts that must not appear.
 struct LongSecret {
     value: String,
     canaries: Vec<String>,
-    /// What somebody would show of it who has read it as what it is.
+    /// Parts that a parser of its format would show.
     values: Vec<String>,
 }
 

@@ -7,12 +7,12 @@ use serde_json::json;
 
 use crate::approvals::{Desk, OPERATORS};
 use crate::home::Home;
+use crate::pty::{Pty, PtySession, Stdout};
 use crate::scripted_model::{Line, ScriptedModel};
-use crate::seat::{Seat, Sitting, Stdout};
 
 /// A user at an empty prompt.
-fn sits_down(command: &Command) -> Sitting {
-    let mut sitting = Seat::new(100).starts(command, Stdout::Terminal);
+fn sits_down(command: &Command) -> PtySession {
+    let mut sitting = Pty::new(100).starts(command, Stdout::Terminal);
     sitting.sees("Toolroom · lab/m answers");
     prompted(&mut sitting);
     sitting
@@ -20,7 +20,7 @@ fn sits_down(command: &Command) -> Sitting {
 
 /// Waits until the prompt reads input.
 #[track_caller]
-fn prompted(sitting: &mut Sitting) {
+fn prompted(sitting: &mut PtySession) {
     sitting.sees("\u{1b}[J› ");
     sitting.is_listened_to();
 }
@@ -218,7 +218,7 @@ fn what_a_model_says_moves_nothing_on_the_screen() {
     for plain in [&["chat", "hi"][..], &["chat", "hi", "--plain"]] {
         let mut command = home.command(plain);
         command.env("CLICOLOR_FORCE", "1");
-        let left = Seat::new(80).starts(&command, Stdout::Terminal).leaves().ended(0);
+        let left = Pty::new(80).starts(&command, Stdout::Terminal).leaves().ended(0);
         for bad in ["\u{1b}[2J", "\u{1b}]", "\u{7}", "\u{202e}", "\u{8}"] {
             assert!(
                 !left.screen.contains(bad),
@@ -232,7 +232,7 @@ fn what_a_model_says_moves_nothing_on_the_screen() {
 #[test]
 fn an_answer_that_broke_off_is_asked_for_again() {
     let (home, _model) = home([Line::BreaksOff("half an answer, "), Line::says("the whole answer")]);
-    let left = Seat::new(80).starts(&home.command(&["chat", "hi"]), Stdout::Terminal).leaves().ended(0);
+    let left = Pty::new(80).starts(&home.command(&["chat", "hi"]), Stdout::Terminal).leaves().ended(0);
     left.shows("half an answer").shows("answer interrupted").shows("the whole answer");
 }
 
@@ -240,7 +240,7 @@ fn an_answer_that_broke_off_is_asked_for_again() {
 fn who_answers_instead_is_said() {
     let (home, _model) = home([Line::Refuses(400), Line::says("I am the other one.")]);
     let command = home.command(&["chat", "hi", "--model", "lab/first", "--model", "lab/second"]);
-    let left = Seat::new(80).starts(&command, Stdout::Terminal).leaves().ended(0);
+    let left = Pty::new(80).starts(&command, Stdout::Terminal).leaves().ended(0);
     left.shows("asking lab/second").shows("I am the other one.").shows("answered by lab/second");
 }
 
@@ -262,7 +262,7 @@ fn a_terminal_that_draws_nothing_is_enough() {
     let (home, model) = home([Line::says("understood")]);
     let mut command = home.command(&["chat", "--plain"]);
     command.env("TERM", "dumb");
-    let mut sitting = Seat::new(80).starts(&command, Stdout::Terminal);
+    let mut sitting = Pty::new(80).starts(&command, Stdout::Terminal);
     sitting.sees("› ");
     sitting.types("one\\\ntwo\n");
     sitting.sees("understood");
@@ -280,7 +280,7 @@ fn a_newcomer_needs_no_key() {
     for name in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OLLAMA_HOST"] {
         command.env_remove(name);
     }
-    let mut sitting = Seat::new(100).starts(&command, Stdout::Terminal);
+    let mut sitting = Pty::new(100).starts(&command, Stdout::Terminal);
     sitting.sees("No model connected");
     sitting.sees("OPENAI_API_KEY");
     prompted(&mut sitting);

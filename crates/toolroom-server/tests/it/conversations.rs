@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::home::Home;
+use crate::pty::{Pty, Stdout};
 use crate::scripted_model::{Line, ScriptedModel};
-use crate::seat::{Seat, Stdout};
 
 /// A home where one thing was talked about.
 fn talked() -> Home {
@@ -51,7 +51,7 @@ fn conversations_are_listed_read_taken_out_and_deleted() {
     assert_eq!(exported["entries"].as_array().unwrap().len(), 4);
     let refused = home.run(&["conversations", "delete", id]).ended(2);
     assert!(refused.err.contains("--yes"), "{refused:?}");
-    let mut sitting = Seat::new(80).starts(&home.command(&["conversations", "delete", id]), Stdout::Terminal);
+    let mut sitting = Pty::new(80).starts(&home.command(&["conversations", "delete", id]), Stdout::Terminal);
     sitting.sees("permanently? [y/N]");
     sitting.types("\n");
     sitting.leaves().ended(3).shows("Nothing was deleted");

@@ -29,7 +29,7 @@ fn examined(home: &Home, code: i32) -> Value {
     report
 }
 
-/// The codes of everything that is not in order. The machine of the tests is nobody's fault.
+/// The codes of all findings, except those about the test machine.
 fn codes(report: &Value) -> Vec<&str> {
     let checks = report["checks"].as_object().unwrap().values();
     let findings = checks.flat_map(|check| {
@@ -94,7 +94,7 @@ fn a_fresh_toolroom_is_in_order_and_stays_untouched() {
     let timestamp = report["timestamp"].as_str().unwrap();
     assert!(timestamp.len() == 25 && timestamp.ends_with("+00:00"), "{timestamp}");
     assert!(report["warnings"].is_array() && report["status"].is_string());
-    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "a look makes nothing");
+    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "the doctor creates nothing");
 
     let nowhere = home.command(&["doctor", "--json"]).env("TOOLROOM_HOME", "relative").output().unwrap();
     let nowhere = ran(nowhere).ended(1).json();
@@ -102,7 +102,7 @@ fn a_fresh_toolroom_is_in_order_and_stays_untouched() {
 }
 
 #[test]
-fn models_memories_and_conversations_are_told_where_they_are() {
+fn models_memories_and_conversations_are_reported() {
     let home = Home::new();
     let model = ScriptedModel::starts([Line::says("hello")]);
     model.is_set_up_in(
@@ -125,7 +125,7 @@ fn models_memories_and_conversations_are_told_where_they_are() {
 }
 
 #[test]
-fn people_get_lines_with_what_to_type() {
+fn the_text_report_has_lines_with_remedies() {
     let home = used();
     let sound = home.run(&["doctor"]).ended(0);
     assert!(sound.out.contains("\n  ok      store "), "{sound:?}");
@@ -151,7 +151,7 @@ fn people_get_lines_with_what_to_type() {
 }
 
 #[test]
-fn folders_that_are_opened_and_cannot_be_are_told() {
+fn unusable_folders_are_reported() {
     let home = used();
     let missing = home.path().join("documents");
     let settings = format!("workspace = \"{0}\"\n[files]\nread = [\"{0}\", \"/etc\"]\n", missing.display());
@@ -164,7 +164,7 @@ fn folders_that_are_opened_and_cannot_be_are_told() {
 }
 
 #[test]
-fn the_tool_says_what_the_command_says() {
+fn the_tool_and_the_command_give_the_same_report() {
     let home = used();
     keep(&home, &[("SHORT", "abc")]);
     let comparable = |mut report: Value| {
@@ -184,7 +184,7 @@ fn the_tool_says_what_the_command_says() {
 }
 
 #[test]
-fn a_broken_configuration_is_told_where_nothing_else_works() {
+fn a_broken_configuration_is_reported() {
     let home = used();
     std::fs::write(home.path().join("toolroom.toml"), "[policy]\npreste = \"open\"\n").unwrap();
     home.run(&["call", "calculator", "expression=1"]).ended(2);
@@ -207,7 +207,7 @@ fn a_broken_configuration_is_told_where_nothing_else_works() {
 }
 
 #[test]
-fn keys_and_secrets_are_told_without_their_values() {
+fn keys_and_secrets_are_reported_without_values() {
     let home = Home::new();
     keep(&home, &[("GOOD", "correct horse battery staple"), ("SHORT", "hunter2")]);
     let key = home.path().join("master.key");
@@ -224,7 +224,7 @@ fn keys_and_secrets_are_told_without_their_values() {
     assert!(report["warnings"][0].as_str().unwrap().contains("`SHORT`"), "{report}");
     assert_eq!(report["checks"]["secrets"]["remedy"], "toolroom secrets set SHORT");
 
-    // A name somebody has put a secret into is hidden as well.
+    // A key name that contains a secret is redacted, too.
     let configuration = home.path().join("toolroom.toml");
     std::fs::write(&configuration, "\"correct horse battery staple\" = 1\n").unwrap();
     let report = examined(1);
@@ -249,7 +249,7 @@ fn keys_and_secrets_are_told_without_their_values() {
 }
 
 #[test]
-fn a_database_that_cannot_be_used_is_told_apart() {
+fn each_fault_of_the_database_has_its_code() {
     let others = [
         "approvals.unexamined",
         "instances.unexamined",
@@ -268,7 +268,7 @@ fn a_database_that_cannot_be_used_is_told_apart() {
         expected.sort_unstable();
         assert_eq!(found, expected, "{report}");
         assert_eq!(report["checks"]["store"]["code"], code);
-        assert_eq!(std::fs::read(database(&home)).ok(), before, "a look changes nothing");
+        assert_eq!(std::fs::read(database(&home)).ok(), before, "the doctor changes nothing");
     };
     // Where SQLite keeps `user_version`.
     check(1, "store.newer", |home| overwrite(home, &99_u32.to_be_bytes(), 60));
@@ -284,10 +284,10 @@ fn a_database_that_cannot_be_used_is_told_apart() {
 }
 
 #[test]
-fn damage_is_found_wherever_it_is() {
+fn damage_is_found_on_every_page() {
     let home = used();
     let whole = std::fs::read(database(&home)).unwrap();
-    // The first page says what the file is; without it nobody can tell that it was ours.
+    // Without its first page the file cannot be recognized as ours.
     for page in 1..whole.len() / 4096 {
         overwrite(&home, &[0xff; 4096], u64::try_from(page * 4096).unwrap());
         let report = examined(&home, 1);
@@ -299,7 +299,7 @@ fn damage_is_found_wherever_it_is() {
 }
 
 #[test]
-fn a_place_that_cannot_hold_data_is_told() {
+fn an_unusable_data_folder_is_reported() {
     let home = Home::new();
     let file = home.path().join("file");
     std::fs::write(&file, "not a folder").unwrap();
@@ -311,7 +311,7 @@ fn a_place_that_cannot_hold_data_is_told() {
 }
 
 #[test]
-fn a_held_lock_is_told() {
+fn a_locked_database_is_reported() {
     let home = used();
     let hold = "import sqlite3,sys\nc=sqlite3.connect(sys.argv[1],isolation_level=None)\nc.execute('BEGIN IMMEDIATE')\nprint('held',flush=True)\nsys.stdin.read()";
     let mut python = Command::new("python3");
@@ -327,9 +327,9 @@ fn a_held_lock_is_told() {
 }
 
 #[test]
-fn what_a_killed_process_left_is_told_before_and_after_it_is_buried() {
+fn calls_of_a_killed_process_are_reported_before_and_after_they_are_adopted() {
     let home = used();
-    // Opening a pipe that nobody reads takes for ever: the call has begun, and does not end.
+    // Opening a pipe without a reader blocks: the call has begun, and does not end.
     let pipe = home.path().join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let path = format!("path={}", pipe.display());
@@ -341,7 +341,7 @@ fn what_a_killed_process_left_is_told_before_and_after_it_is_buried() {
     child.kill().unwrap();
     child.wait().unwrap();
     for _ in 0..2 {
-        assert_eq!(codes(&examined(&home, 0)), ["instances.dead"], "a look buries nobody");
+        assert_eq!(codes(&examined(&home, 0)), ["instances.dead"], "the doctor changes nothing");
     }
     assert_eq!(home.journal()[0]["status"], "unknown");
     let report = examined(&home, 0);
@@ -352,7 +352,7 @@ fn what_a_killed_process_left_is_told_before_and_after_it_is_buried() {
 }
 
 #[test]
-fn a_question_nobody_answered_in_time_is_told() {
+fn an_expired_question_is_reported() {
     let home = Home::new();
     let path = format!("path={}", home.path().join("notes").display());
     let asking = ["--set", "policy.approval_expires=1s", "call", "erase_notes", &path];
@@ -372,7 +372,7 @@ fn a_question_nobody_answered_in_time_is_told() {
 }
 
 #[test]
-fn a_projects_file_that_is_not_trusted_is_told() {
+fn an_untrusted_project_file_is_reported() {
     let home = used();
     let project = tempfile::tempdir().unwrap();
     let file = project.path().join("toolroom.toml");

@@ -144,7 +144,7 @@ fn the_workspace_is_configurable() {
     let listed = at(elsewhere.path().to_str().unwrap()).ended(0).json()["result"].clone();
     assert_eq!(listed, json!([{"name": "here.txt", "type": "file", "size": 4}]));
     let relative = at("here").ended(2).json()["error"]["message"].to_string();
-    assert!(relative.contains("write the whole path"), "{relative}");
+    assert!(relative.contains("use an absolute path"), "{relative}");
     let own = home.path().to_str().unwrap().to_owned();
     for (folder, why) in [
         ("/etc", "system folder"),

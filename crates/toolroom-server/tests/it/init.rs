@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::home::Home;
 use crate::project::{Project, finish_in};
-use crate::seat::{Seat, Stdout};
+use crate::pty::{Pty, Stdout};
 
 #[test]
 fn init_writes_a_short_file_once_and_says_what_comes_next() {
@@ -41,7 +41,7 @@ fn init_asks_one_thing_on_a_terminal_and_guesses_nothing() {
         [("\n", "balanced"), ("careful\n", "careful"), ("OPEN\n", "open"), ("\u{4}", "balanced")]
     {
         let home = Home::new();
-        let mut sitting = Seat::new(80).starts(&home.command(&["init"]), Stdout::Terminal);
+        let mut sitting = Pty::new(80).starts(&home.command(&["init"]), Stdout::Terminal);
         sitting.sees("Preset [balanced]:");
         sitting.types(typed);
         let screen = sitting.leaves().ended(0).screen;
@@ -52,14 +52,14 @@ fn init_asks_one_thing_on_a_terminal_and_guesses_nothing() {
         assert_eq!(shown, format!("policy.preset = \"{preset}\"\n"), "{typed:?}: {screen}");
     }
     let home = Home::new();
-    let mut sitting = Seat::new(80).starts(&home.command(&["init"]), Stdout::Terminal);
+    let mut sitting = Pty::new(80).starts(&home.command(&["init"]), Stdout::Terminal);
     sitting.sees("Preset [balanced]:");
     sitting.types("carefull\n");
     sitting.sees("did you mean `careful`?\nPreset [balanced]:");
     sitting.types("careful\n");
     sitting.leaves().ended(0).shows("Preset [balanced]: careful\nCreated ");
     let home = Home::new();
-    let sitting = Seat::new(80).starts(&home.command(&["init", "--yes"]), Stdout::Terminal);
+    let sitting = Pty::new(80).starts(&home.command(&["init", "--yes"]), Stdout::Terminal);
     let screen = sitting.leaves().ended(0).screen;
     assert!(!screen.contains("Preset ["), "{screen}");
 }

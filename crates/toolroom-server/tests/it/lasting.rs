@@ -3,9 +3,9 @@
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::afoot::{marked, until};
+use crate::processes::{marked, until};
+use crate::pty::{Pty, PtySession, Stdout};
 use crate::scripted_model::{Line, ScriptedModel};
-use crate::seat::{Seat, Sitting, Stdout};
 use crate::shell::{background, process};
 use crate::shop::{Shop, shell};
 
@@ -88,7 +88,7 @@ fn a_killed_process_leaves_lost_programs_too() {
 }
 
 /// Waits until the prompt reads input.
-fn prompted(sitting: &mut Sitting) {
+fn prompted(sitting: &mut PtySession) {
     sitting.sees("\u{1b}[J› ");
     sitting.is_listened_to();
 }
@@ -103,7 +103,7 @@ fn deleting_a_conversation_ends_its_shell_and_its_programs() {
         Line::says("both run"),
     ]);
     model.is_set_up_in(shop.home.path(), "");
-    let mut sitting = Seat::new(100).starts(&shop.home.command(&["chat"]), Stdout::Terminal);
+    let mut sitting = Pty::new(100).starts(&shop.home.command(&["chat"]), Stdout::Terminal);
     prompted(&mut sitting);
     sitting.types("go on\r");
     sitting.sees("both run");

@@ -9,7 +9,6 @@
     reason = "tests start processes and read files, and a wrong guess should stop them"
 )]
 
-mod afoot;
 mod agent_crash;
 mod agent_wires;
 mod agents;
@@ -34,9 +33,9 @@ mod docs;
 mod doctor;
 mod everyday;
 mod examples;
+mod fault_proxy;
 mod fetch;
 mod files;
-mod gate;
 mod home;
 mod hostile;
 mod house;
@@ -57,10 +56,12 @@ mod named_files;
 mod openai;
 mod packaging;
 mod policy;
+mod processes;
 mod project;
 mod prompt;
 mod provenance;
 mod provoked;
+mod pty;
 mod reference;
 mod restore;
 mod results;
@@ -72,7 +73,6 @@ mod sandbox;
 mod scale;
 mod scenes;
 mod scripted_model;
-mod seat;
 mod secrets;
 mod select;
 mod serve;
@@ -82,7 +82,7 @@ mod shell;
 mod shell_exec;
 mod shop;
 mod ssh;
-mod standing;
+mod standing_answers;
 mod tools;
 mod trouble;
 mod trust;

@@ -8,11 +8,11 @@ use serde_json::json;
 
 use crate::approvals::{Desk, OPERATORS};
 use crate::home::finished;
-use crate::seat::{Seat, Sitting, Stdout};
+use crate::pty::{Pty, PtySession, Stdout};
 
 /// A user at a terminal who is asked about a call.
-fn asked(desk: &Desk, text: &str) -> Sitting {
-    let mut sitting = Seat::new(80).starts(&publish(desk, text, &[]), Stdout::Terminal);
+fn asked(desk: &Desk, text: &str) -> PtySession {
+    let mut sitting = Pty::new(80).starts(&publish(desk, text, &[]), Stdout::Terminal);
     sitting.is_asked();
     sitting
 }
@@ -25,7 +25,7 @@ fn publish(desk: &Desk, text: &str, more: &[&str]) -> Command {
 #[test]
 fn a_question_shows_what_is_asked_and_yes_runs_it_once() {
     let desk = Desk::new();
-    let mut sitting = Seat::new(100).starts(&publish(&desk, "hello", &[]), Stdout::Terminal);
+    let mut sitting = Pty::new(100).starts(&publish(&desk, "hello", &[]), Stdout::Terminal);
     sitting.sees("app:publish_note wants to run");
     sitting.sees(&desk.parked());
     sitting.sees("via cli · 23 h left");
@@ -126,7 +126,7 @@ fn an_edit_runs_with_the_other_arguments() {
 fn what_was_typed_before_the_question_is_no_answer() {
     for early in ["y\n", "yyyy\ny", "\u{1b}[Ay\n"] {
         let desk = Desk::new();
-        let seat = Seat::new(80);
+        let seat = Pty::new(80);
         seat.types_ahead(early);
         let mut sitting = seat.starts(&publish(&desk, "hello", &[]), Stdout::Terminal);
         sitting.is_asked();
@@ -233,7 +233,7 @@ fn an_answer_from_elsewhere_is_gone_on_with() {
 fn a_question_whose_time_runs_out_is_denied() {
     let desk = Desk::new();
     let command = publish(&desk, "hello", &["--set", "policy.approval_expires=1s"]);
-    let mut sitting = Seat::new(80).starts(&command, Stdout::Terminal);
+    let mut sitting = Pty::new(80).starts(&command, Stdout::Terminal);
     sitting.sees("Expired without an answer");
     sitting.leaves().ended(3).shows("denied: not answered");
     assert_eq!((desk.status().as_str(), desk.effects().len()), ("denied", 0));
@@ -242,7 +242,7 @@ fn a_question_whose_time_runs_out_is_denied() {
 #[test]
 fn patience_holds_on_a_terminal_too() {
     let desk = Desk::new();
-    let sitting = Seat::new(80).starts(&publish(&desk, "hello", &["--wait", "300ms"]), Stdout::Terminal);
+    let sitting = Pty::new(80).starts(&publish(&desk, "hello", &["--wait", "300ms"]), Stdout::Terminal);
     sitting.leaves().ended(4).shows("wants to run");
     assert_eq!(desk.status(), "pending");
 }
@@ -250,21 +250,21 @@ fn patience_holds_on_a_terminal_too() {
 #[test]
 fn who_does_not_want_to_be_asked_is_not() {
     let desk = Desk::new();
-    let quiet = Seat::new(80).starts(&publish(&desk, "hello", &["--no-input"]), Stdout::Terminal).leaves();
+    let quiet = Pty::new(80).starts(&publish(&desk, "hello", &["--no-input"]), Stdout::Terminal).leaves();
     let quiet = quiet.ended(4).shows("waits for approval");
     assert!(!quiet.screen.contains("[y]"), "{}", quiet.screen);
-    let yes = Seat::new(80).starts(&publish(&desk, "hello", &["--yes"]), Stdout::Terminal).leaves();
+    let yes = Pty::new(80).starts(&publish(&desk, "hello", &["--yes"]), Stdout::Terminal).leaves();
     assert!(!yes.ended(0).screen.contains("[y]"));
 
     // JSON goes to stdout, and asking to stderr: a script in a terminal is asked, like `sudo` asks.
-    let mut sitting = Seat::new(80).starts(&publish(&desk, "hello", &["--json"]), Stdout::Pipe);
+    let mut sitting = Pty::new(80).starts(&publish(&desk, "hello", &["--json"]), Stdout::Pipe);
     sitting.is_asked();
     sitting.types("y");
     let left = sitting.leaves().ended(0);
     let report: serde_json::Value = serde_json::from_str(&left.out).unwrap();
     assert_eq!((&report["outcome"], &report["result"]), (&json!("done"), &json!("noted")));
 
-    let mut sitting = Seat::new(80).starts(&publish(&desk, "hello", &["--json"]), Stdout::Pipe);
+    let mut sitting = Pty::new(80).starts(&publish(&desk, "hello", &["--json"]), Stdout::Pipe);
     sitting.is_asked();
     sitting.types("\u{1b}");
     let report: serde_json::Value = serde_json::from_str(&sitting.leaves().ended(4).out).unwrap();
@@ -274,7 +274,7 @@ fn who_does_not_want_to_be_asked_is_not() {
 #[test]
 fn what_is_the_operators_is_not_offered_to_the_caller() {
     let desk = Desk::configured(OPERATORS);
-    let left = Seat::new(80).starts(&publish(&desk, "hello", &[]), Stdout::Terminal).leaves().ended(4);
+    let left = Pty::new(80).starts(&publish(&desk, "hello", &[]), Stdout::Terminal).leaves().ended(4);
     assert!(!left.screen.contains("[y]"), "{}", left.screen);
     assert!(
         left.screen.contains("as the operator, answer with `toolroom approvals approve"),
@@ -309,7 +309,7 @@ fn an_operator_who_watches_is_asked_as_the_operator() {
     desk.run(&["approvals", "watch", "--answer"]).ended(2);
     let first = desk.call("one").call_id();
     let watch = desk.home.own_tools(&["approvals", "watch", "--answer"]);
-    let mut sitting = Seat::new(80).starts(&watch, Stdout::Terminal);
+    let mut sitting = Pty::new(80).starts(&watch, Stdout::Terminal);
     sitting.sees(&first);
     sitting.is_asked();
     sitting.sees("answering as the operator");
@@ -343,7 +343,7 @@ fn no_argument_redraws_the_question() {
     let desk = Desk::new();
     let nasty =
         "a\u{1b}[2J\u{1b}[H\u{7}\u{202e}\u{200b}\u{e0041}\u{9b}2K\n  why asked: no reason\n  [y] fine";
-    let mut sitting = Seat::new(80).starts(&publish(&desk, nasty, &[]), Stdout::Terminal);
+    let mut sitting = Pty::new(80).starts(&publish(&desk, nasty, &[]), Stdout::Terminal);
     sitting.is_asked();
     sitting.types("v");
     sitting.is_asked();
@@ -365,7 +365,7 @@ fn no_argument_redraws_the_question() {
 fn long_arguments_are_shortened_and_shown_whole_on_demand() {
     let desk = Desk::new();
     let long = format!("{}END", "x".repeat(100_000));
-    let mut sitting = Seat::new(80).starts(&publish(&desk, &long, &[]), Stdout::Terminal);
+    let mut sitting = Pty::new(80).starts(&publish(&desk, &long, &[]), Stdout::Terminal);
     sitting.sees("… 100003 characters, [v]iew");
     sitting.is_asked();
     sitting.types("v");
@@ -381,7 +381,7 @@ fn long_arguments_are_shortened_and_shown_whole_on_demand() {
 #[test]
 fn a_narrow_screen_holds_the_question() {
     let desk = Desk::new();
-    let mut sitting = Seat::new(40).starts(&publish(&desk, &"word ".repeat(60), &[]), Stdout::Terminal);
+    let mut sitting = Pty::new(40).starts(&publish(&desk, &"word ".repeat(60), &[]), Stdout::Terminal);
     sitting.is_asked();
     sitting.types("\u{1b}");
     let left = sitting.leaves().ended(4);
@@ -403,7 +403,7 @@ fn colours_are_for_those_who_want_them() {
                 None => command.env_remove(name),
             };
         }
-        let mut sitting = Seat::new(80).starts(&command, Stdout::Terminal);
+        let mut sitting = Pty::new(80).starts(&command, Stdout::Terminal);
         sitting.sees("view all");
         sitting.is_listened_to();
         sitting.types("\u{1b}");
@@ -420,7 +420,7 @@ fn a_stored_secret_is_not_shown_not_even_in_part() {
     let secret = format!("s3cret{}", "z9".repeat(30));
     let mut command = publish(&desk, &format!("{}{secret}", "x".repeat(180)), &[]);
     command.env("SOME_API_KEY", &secret);
-    let mut sitting = Seat::new(60).starts(&command, Stdout::Terminal);
+    let mut sitting = Pty::new(60).starts(&command, Stdout::Terminal);
     sitting.is_asked();
     sitting.types("v");
     sitting.is_asked();
@@ -434,7 +434,7 @@ fn a_parked_call_is_asked_about_when_it_is_resumed() {
     let desk = Desk::new();
     let call = desk.call("hello").call_id();
     let resume = desk.home.own_tools(&["call", "--resume", &call]);
-    let mut sitting = Seat::new(80).starts(&resume, Stdout::Terminal);
+    let mut sitting = Pty::new(80).starts(&resume, Stdout::Terminal);
     sitting.sees("wants to run");
     sitting.is_asked();
     sitting.types("y");

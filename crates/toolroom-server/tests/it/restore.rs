@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::backup::{backed_up, furnished, verified};
 use crate::canary::files_below;
 use crate::home::{Home, Ran};
-use crate::seat::{Seat, Stdout};
+use crate::pty::{Pty, Stdout};
 use crate::secrets::{blurted, listed, opening, set};
 
 /// Processes that are killed while they restore.
@@ -139,7 +139,7 @@ fn secrets_come_back_with_their_key_alone() {
     let mut command = third.command(&["backup", "restore", keyed.to_str().unwrap(), "--yes", "--with-key"]);
     let refused =
         crate::home::ran(command.env("TOOLROOM_MASTER_KEY", "ab".repeat(32)).output().unwrap()).ended(2);
-    assert!(refused.err.contains("a key file would not count"), "{refused:?}");
+    assert!(refused.err.contains("a key file would be ignored"), "{refused:?}");
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn it_is_asked_first_and_shown_what_would_be_replaced() {
     assert!(refused.err.contains("Would replace") && refused.err.contains("with `--yes`"), "{refused:?}");
     let words = ["backup", "restore", file.to_str().unwrap()];
     for (key, code, calls) in [("n", 3, 4), ("\r", 3, 4), ("\u{3}", 130, 4), ("y", 0, 3)] {
-        let mut sitting = Seat::new(200).starts(&home.command(&words), Stdout::Terminal);
+        let mut sitting = Pty::new(200).starts(&home.command(&words), Stdout::Terminal);
         sitting.sees("toolroom.db`");
         sitting.sees("Restore? [y] yes  [n] no");
         sitting.is_listened_to();

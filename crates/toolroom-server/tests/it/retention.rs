@@ -3,8 +3,8 @@
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::afoot::until;
 use crate::home::{Home, ran};
+use crate::processes::until;
 use crate::serve::Served;
 
 /// Makes everything in a toolroom as old as this many days.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::canary::{Canary, files_below};
 use crate::home::{Home, Ran, ran};
-use crate::seat::{Seat, Stdout};
+use crate::pty::{Pty, Stdout};
 
 /// Keeps a secret.
 #[track_caller]
@@ -320,7 +320,7 @@ fn what_waits_keeps_a_lost_key_from_being_replaced() {
 fn a_value_is_typed_unseen() {
     let home = Home::new();
     let canary = Canary::new("unseen");
-    let mut sitting = Seat::new(80).starts(&home.command(&["secrets", "set", "TYPED"]), Stdout::Pipe);
+    let mut sitting = Pty::new(80).starts(&home.command(&["secrets", "set", "TYPED"]), Stdout::Pipe);
     sitting.sees("value of `TYPED` (not shown):");
     sitting.is_listened_to();
     sitting.types(&format!("{}\r", canary.value));
@@ -328,17 +328,17 @@ fn a_value_is_typed_unseen() {
     canary.is_not_told(&Ran { code: 0, out: left.out, err: left.screen });
     assert_eq!(blurted(&home, &canary.value), "[secret TYPED]\n");
 
-    let mut sitting = Seat::new(80).starts(&home.command(&["secrets", "rotate", "TYPED"]), Stdout::Terminal);
+    let mut sitting = Pty::new(80).starts(&home.command(&["secrets", "rotate", "TYPED"]), Stdout::Terminal);
     sitting.sees("(not shown):");
     sitting.is_listened_to();
     sitting.types("half\u{3}");
     sitting.leaves().ended(130);
-    let mut sitting = Seat::new(80).starts(&home.command(&["secrets", "set", "EMPTY"]), Stdout::Terminal);
+    let mut sitting = Pty::new(80).starts(&home.command(&["secrets", "set", "EMPTY"]), Stdout::Terminal);
     sitting.sees("(not shown):");
     sitting.is_listened_to();
     sitting.types("\r");
     sitting.leaves().ended(2).shows("the value is empty");
-    let mut sitting = Seat::new(200).starts(&home.command(&["secrets", "set", "PEM"]), Stdout::Terminal);
+    let mut sitting = Pty::new(200).starts(&home.command(&["secrets", "set", "PEM"]), Stdout::Terminal);
     sitting.sees("(not shown):");
     sitting.is_listened_to();
     sitting.types("-----BEGIN\rKEY\r");

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::canary::Canary;
 use crate::home::{Home, Ran};
-use crate::seat::{Seat, Stdout};
+use crate::pty::{Pty, Stdout};
 use crate::secrets::set;
 
 /// A toolroom in which everything that can be set is set.
@@ -126,7 +126,7 @@ fn what_cannot_be_read_or_makes_no_sense_changes_nothing() {
         assert_eq!(left["projects"][0]["tools"], json!({}), "{why}");
     };
     refuses(&|document| document["version"] = json!(2), "use the newer Toolroom");
-    refuses(&|document| document["format"] = json!("recipes"), "no settings");
+    refuses(&|document| document["format"] = json!("recipes"), "not a document of");
     refuses(&|document| document["rules"] = json!([]), "unknown field");
     refuses(&|document| document["projects"][1]["id"] = document["projects"][0]["id"].clone(), "twice");
     refuses(&|document| document["projects"][local]["agents"][0]["id"] = json!("no id!"), "the agent");
@@ -209,7 +209,7 @@ fn what_cannot_be_read_or_makes_no_sense_changes_nothing() {
         );
     }
     let garbage = there.run_with_stdin(&["import", "-", "--yes"], "{").ended(2);
-    assert!(garbage.err.contains("no JSON document"), "{garbage:?}");
+    assert!(garbage.err.contains("not a JSON document"), "{garbage:?}");
     there.run(&["import", "/no/such/file", "--yes"]).ended(5);
 }
 
@@ -263,7 +263,7 @@ fn changes_made_during_the_prompt_are_not_undone() {
     let file = home.path().join("settings.json");
     std::fs::write(&file, document.to_string()).unwrap();
     let import = home.command(&["import", file.to_str().unwrap()]);
-    let mut sitting = Seat::new(100).starts(&import, Stdout::Terminal);
+    let mut sitting = Pty::new(100).starts(&import, Stdout::Terminal);
     sitting.sees("set 2? [y/N]");
     home.run(&["mcp", "disable", "far"]).ended(0);
     sitting.types("y\n");

@@ -4,8 +4,8 @@ use std::os::unix::fs::chown;
 
 use serde_json::{Value, json};
 
-use crate::afoot::{marked, until};
 use crate::home::Home;
+use crate::processes::{marked, until};
 use crate::scripted_model::Line;
 use crate::shop::{Shop, shell};
 

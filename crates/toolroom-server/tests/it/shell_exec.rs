@@ -5,9 +5,9 @@ use std::process::{Child, Command};
 
 use serde_json::{Value, json};
 
-use crate::afoot::{marked, until};
 use crate::home::{Home, Ran, finished, ran};
-use crate::seat::{Seat, Stdout};
+use crate::processes::{marked, until};
+use crate::pty::{Pty, Stdout};
 
 /// A toolroom with the tool enabled, and a workspace.
 struct Shop {
@@ -184,7 +184,7 @@ fn an_approval_is_for_one_call() {
 fn the_prompt_offers_only_single_approvals() {
     let shop = Shop::new();
     let command = shop.home.command(&["call", "shell-exec", "command=echo", "args:=[\"it ran\"]"]);
-    let mut sitting = Seat::new(120).starts(&command, Stdout::Terminal);
+    let mut sitting = Pty::new(120).starts(&command, Stdout::Terminal);
     sitting.is_asked();
     for key in ["a", "s"] {
         sitting.types(key);

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::home::belongs_to_programs;
+use crate::pty::{Pty, PtySession, Stdout};
 use crate::scripted_model::{Line, ScriptedModel};
-use crate::seat::{Seat, Sitting, Stdout};
 use crate::shop::{Shop, shell, told};
 
 const SSHD: &str = "/usr/sbin/sshd";
@@ -196,7 +196,7 @@ fn an_opened_host_is_reached_by_its_name_and_no_other_host_is() {
 
 /// Answers the question about this with a key.
 #[track_caller]
-fn answers(sitting: &mut Sitting, about: &str, key: &str) {
+fn answers(sitting: &mut PtySession, about: &str, key: &str) {
     sitting.sees(about);
     sitting.is_asked();
     sitting.types(key);
@@ -216,7 +216,7 @@ fn only_an_approval_opens_a_host_and_only_for_its_conversation() {
         Line::says("elsewhere"),
     ]);
     model.is_set_up_in(bench.shop.home.path(), "");
-    let mut sitting = Seat::new(100).starts(&bench.shop.home.command(&["chat"]), Stdout::Terminal);
+    let mut sitting = Pty::new(100).starts(&bench.shop.home.command(&["chat"]), Stdout::Terminal);
     let opens = format!("opens `127.0.0.1:{}` to the commands", bench.server.port);
     let mut turn = |says: &str, keys: &[(&str, &str)], hears: &str| {
         sitting.sees("\u{1b}[J› ");

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::project::{Project, finish_in};
-use crate::seat::{Seat, Sitting, Stdout};
+use crate::pty::{Pty, PtySession, Stdout};
 
 const LENIENT: &str = "[policy]\npreset = \"open\"\n[tool.lottery]\nrate = \"9/h\"\n\
                        [[rule]]\nid = \"free\"\neffect = \"allow\"\ntool = \"publish_*\"\nwhen = \"args.text == 'x'\"\n";
@@ -24,7 +24,7 @@ fn is_trusted(project: &Project) -> bool {
 }
 
 /// A user who runs `toolroom trust` at a terminal.
-fn asked(project: &Project, seat: Seat) -> Sitting {
+fn asked(project: &Project, seat: Pty) -> PtySession {
     let mut command = project.home.command(&["trust"]);
     seat.starts(command.current_dir(project.folder()), Stdout::Terminal)
 }
@@ -74,7 +74,7 @@ fn without_a_terminal_a_yes_has_to_be_said_beforehand() {
 fn a_person_is_asked_and_only_a_yes_is_one() {
     for (typed, code) in [("y\n", 0), ("Yes\n", 0), ("n\n", 3), ("\n", 3), ("yess\n", 3), ("\u{4}", 3)] {
         let project = lenient();
-        let mut sitting = asked(&project, Seat::new(80));
+        let mut sitting = asked(&project, Pty::new(80));
         sitting.sees("[y/N]");
         sitting.types(typed);
         let left = sitting.leaves().ended(code);
@@ -85,7 +85,7 @@ fn a_person_is_asked_and_only_a_yes_is_one() {
 #[test]
 fn what_was_typed_before_the_question_is_no_answer() {
     let project = lenient();
-    let seat = Seat::new(80);
+    let seat = Pty::new(80);
     seat.types_ahead("y\ny\n");
     let mut sitting = asked(&project, seat);
     sitting.sees("[y/N]");
@@ -97,7 +97,7 @@ fn what_was_typed_before_the_question_is_no_answer() {
 #[test]
 fn what_is_trusted_is_what_was_shown_and_not_what_came_after() {
     let project = lenient();
-    let mut sitting = asked(&project, Seat::new(80));
+    let mut sitting = asked(&project, Pty::new(80));
     sitting.sees("[y/N]");
     project.write("[redaction]\npatterns = false\n");
     sitting.types("y\n");

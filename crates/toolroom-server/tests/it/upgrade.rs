@@ -65,7 +65,7 @@ fn every_released_database_is_brought_here_and_its_calls_are_read() {
 }
 
 #[test]
-fn a_plan_is_told_in_words_and_a_missing_database_is_no_mistake() {
+fn the_migration_plan_is_shown_and_a_missing_database_is_no_error() {
     let home = released(1);
     let told = home.run(&["migrate", "--plan"]).ended(0).out;
     assert!(told.contains("from schema 1 to") && told.contains("conversations and their runs"), "{told}");
@@ -75,7 +75,7 @@ fn a_plan_is_told_in_words_and_a_missing_database_is_no_mistake() {
 }
 
 #[test]
-fn after_a_newer_version_the_way_back_is_told_and_taken() {
+fn after_a_newer_version_the_rollback_is_shown_and_applied() {
     let home = Home::new();
     home.run(&["call", "calculator", "expression=1+1"]).ended(0);
     let newer = newest() + 1;

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::Value;
 use toolroom::agent::{AgentRecord, OnDisconnect};
 
-use crate::agents::{check, of_fields};
+use crate::agents::{check, record_from_fields};
 
 /// Clears an optional value.
 const NONE: &str = "none";
@@ -58,7 +58,7 @@ pub(super) fn read_record(id: &str, text: &str) -> Result<AgentRecord, String> {
         false => toml::from_str(text).map_err(|error| not_read("TOML", &error))?,
     };
     match value {
-        Value::Object(fields) => of_fields(id, fields),
+        Value::Object(fields) => record_from_fields(id, fields),
         _ => Err("the file must hold a table of agent fields".to_owned()),
     }
 }

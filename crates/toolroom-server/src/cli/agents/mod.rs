@@ -13,7 +13,7 @@ use toolroom::scope::Scope;
 use super::console::exit::{Exit, Missing, Usage};
 use super::console::input::read_text;
 use super::console::output::{BOLD, DIM, Output, one_line, table, visible};
-use crate::agents::{self, AgentOrigin, KeepAgentError, Known, OpenAgentError, unknown_parts};
+use crate::agents::{self, AgentOrigin, ListedAgent, OpenAgentError, SaveAgentError, unknown_parts};
 use crate::app::App;
 use crate::config::MAX_FILE_BYTES;
 use flags::{AgentFlags, apply_flags, read_record};
@@ -71,21 +71,21 @@ pub(super) async fn run(app: &App, scope: Scope, args: AgentsArgs, output: &Outp
     }
 }
 
-async fn known(app: &App, scope: &Scope, id: &str) -> anyhow::Result<Known> {
+async fn known(app: &App, scope: &Scope, id: &str) -> anyhow::Result<ListedAgent> {
     agents::record(app, scope, id).await.map_err(|error| match error {
         OpenAgentError::NotFound { .. } => Missing(error.to_string()).into(),
         error => error.into(),
     })
 }
 
-fn list(agents: &[Known], output: Output) -> anyhow::Result<Exit> {
+fn list(agents: &[ListedAgent], output: Output) -> anyhow::Result<Exit> {
     if output.is_json() {
         output.document(&agents)?;
         return Ok(Exit::Done);
     }
     let rows: Vec<Vec<String>> = agents
         .iter()
-        .map(|Known { record: agent, origin }| {
+        .map(|ListedAgent { record: agent, origin }| {
             vec![
                 format!("{BOLD}{}{BOLD:#}", visible(agent.id.as_str())),
                 one_line(&agent.name, LIST_CHARS),
@@ -116,12 +116,12 @@ fn tools(agent: &AgentRecord) -> String {
     if agent.deny.is_empty() { allowed } else { format!("{allowed}, except {}", agent.deny.join(", ")) }
 }
 
-fn show(app: &App, scope: &Scope, known: &Known, output: Output) -> anyhow::Result<Exit> {
+fn show(app: &App, scope: &Scope, known: &ListedAgent, output: Output) -> anyhow::Result<Exit> {
     if output.is_json() {
         output.document(known)?;
         return Ok(Exit::Done);
     }
-    let Known { record: agent, origin } = known;
+    let ListedAgent { record: agent, origin } = known;
     let mut text = String::new();
     let mut line =
         |name: &str, value: &str| text.push_str(&format!("{DIM}{name:<12}{DIM:#}{}\n", visible(value)));
@@ -168,7 +168,7 @@ async fn set(
     flags: &AgentFlags,
     output: Output,
 ) -> anyhow::Result<Exit> {
-    agents::refuse_written(app, id).map_err(not_kept)?;
+    agents::check_not_configured(app, id).map_err(not_kept)?;
     // The stored agent, without the restrictions of a project file.
     let existing = agents::stored(app, scope, id).await?;
     let is_new = existing.is_none() && id != DEFAULT_AGENT;
@@ -180,9 +180,9 @@ async fn set(
         }),
     };
     let agent = apply_flags(base, flags).map_err(Usage)?;
-    agents::keep(app, scope, &agent).await.map_err(not_kept)?;
+    agents::save(app, scope, &agent).await.map_err(not_kept)?;
     if output.is_json() {
-        output.document(&Known { record: agent.clone(), origin: AgentOrigin::Database })?;
+        output.document(&ListedAgent { record: agent.clone(), origin: AgentOrigin::Database })?;
     } else {
         let verb = if is_new { "Created" } else { "Changed" };
         output.talk(format_args!("{verb} agent `{}`", agent.id));
@@ -192,10 +192,10 @@ async fn set(
 }
 
 /// Maps errors in the given agent to usage errors.
-fn not_kept(error: KeepAgentError) -> anyhow::Error {
+fn not_kept(error: SaveAgentError) -> anyhow::Error {
     match error {
-        KeepAgentError::Order(_) | KeepAgentError::Written { .. } => Usage(error.to_string()).into(),
-        error @ (KeepAgentError::Redactions(_) | KeepAgentError::Ledger(_)) => error.into(),
+        SaveAgentError::Invalid(_) | SaveAgentError::Configured { .. } => Usage(error.to_string()).into(),
+        error @ (SaveAgentError::Redactions(_) | SaveAgentError::Ledger(_)) => error.into(),
     }
 }
 
@@ -208,7 +208,7 @@ fn warn_about_unknown_parts(app: &App, scope: &Scope, agent: &AgentRecord, outpu
 }
 
 async fn remove(app: &App, scope: &Scope, id: &str, output: Output) -> anyhow::Result<Exit> {
-    let Known { record: agent, .. } = known(app, scope, id).await?;
+    let ListedAgent { record: agent, .. } = known(app, scope, id).await?;
     let removed = agents::remove(app, scope, &agent.id).await.map_err(not_kept)?;
     if output.is_json() {
         output.document(&json!({"agent": agent.id, "removed": removed}))?;

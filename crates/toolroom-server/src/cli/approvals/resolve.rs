@@ -10,7 +10,7 @@ use toolroom::scope::Scope;
 
 use super::prompt::{Prompt, PromptResult};
 use crate::app::App;
-use crate::approvals::{ApprovalService, Reply};
+use crate::approvals::{ApprovalReply, ApprovalService};
 use crate::cli::console::output::Output;
 
 /// Poll interval of a question that may be answered elsewhere.
@@ -97,7 +97,7 @@ impl ApprovalResolver<'_> {
 
     async fn approve_once(&self, call: &CallId) -> anyhow::Result<Resolution> {
         let approvals = ApprovalService::new(&self.app.room, self.scope, &Responder::Approver);
-        approvals.reply(call, Reply::Answer(Answer::Once)).await?;
+        approvals.reply(call, ApprovalReply::Answer(Answer::Once)).await?;
         Ok(Resolution::Answered(call.clone()))
     }
 

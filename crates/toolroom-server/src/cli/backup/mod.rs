@@ -20,7 +20,7 @@ use super::Cli;
 use super::console::exit::{Exit, Missing, Refused, Usage};
 use super::console::output::{Output, visible};
 use super::console::time::local_time;
-use crate::backup::{BackupError, KeyWish, Restoration, Unopened, Wishes, create, examine};
+use crate::backup::{self, BackupError, KeyInclusion, MissingKey, RestoreOptions, RestorePlan, create};
 use crate::database::open_store;
 use report::{contents, print_examined, print_restored};
 
@@ -84,7 +84,7 @@ pub(super) async fn run(args: BackupArgs, output: &Output) -> anyhow::Result<Exi
         }
         Some(BackupCommand::Verify { file }) => verify(&folders, &file, *output).await,
         Some(BackupCommand::Restore { file, yes, config, with_key }) => {
-            let wishes = Wishes { config, key: with_key };
+            let wishes = RestoreOptions { config, key: with_key };
             restore(&folders, &file, wishes, yes, *output).await
         }
     }
@@ -107,7 +107,7 @@ async fn create_backup(
 ) -> anyhow::Result<Exit> {
     let stamp = local_time(SystemClock.now(), &environment::time_zone(), STAMP);
     let file = file.unwrap_or_else(|| PathBuf::from(format!("toolroom-backup-{stamp}.tar")));
-    let wish = if with_key { KeyWish::Inside } else { KeyWish::Apart };
+    let wish = if with_key { KeyInclusion::Include } else { KeyInclusion::Exclude };
     let stop = CancellationToken::new();
     let stopped = stop.clone();
     // An interrupt must not leave a partial file.
@@ -147,25 +147,25 @@ async fn create_backup(
 }
 
 async fn verify(folders: &Folders, file: &Path, output: Output) -> anyhow::Result<Exit> {
-    let examined = examine(folders, file).await.map_err(refused)?;
-    print_examined(file, &examined, output)?;
-    Ok(if examined.is_good() { Exit::Done } else { Exit::Failed })
+    let verified = backup::verify(folders, file).await.map_err(refused)?;
+    print_examined(file, &verified, output)?;
+    Ok(if verified.is_good() { Exit::Done } else { Exit::Failed })
 }
 
 async fn restore(
     folders: &Folders,
     file: &Path,
-    wishes: Wishes,
+    wishes: RestoreOptions,
     yes: bool,
     output: Output,
 ) -> anyhow::Result<Exit> {
-    let examined = examine(folders, file).await.map_err(refused)?;
-    if !examined.is_whole() {
-        print_examined(file, &examined, output)?;
+    let verified = backup::verify(folders, file).await.map_err(refused)?;
+    if !verified.is_whole() {
+        print_examined(file, &verified, output)?;
         return Ok(Exit::Failed);
     }
-    let unopened = Unopened::of(folders, &examined);
-    let plan = Restoration::plan(folders, file, examined, wishes).map_err(refused)?;
+    let unopened = MissingKey::of(folders, &verified);
+    let plan = RestorePlan::plan(folders, file, verified, wishes).map_err(refused)?;
     if !yes && !plan.replaces.is_empty() {
         output.talk(format_args!(
             "`{}` contains {}",
@@ -231,7 +231,7 @@ fn refused(error: BackupError) -> anyhow::Error {
         BackupError::Archive(ArchiveError::Missing { .. }) => Missing(error.to_string()).into(),
         BackupError::KeyChanges
         | BackupError::Changed
-        | BackupError::NoWayBack(_)
+        | BackupError::NoRollbackCopy(_)
         | BackupError::UnreadableCopy { .. }
         | BackupError::Archive(_)
         | BackupError::Seal(_)

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use toolroom_host::environment;
 
-use crate::backup::{Examined, KeyUsed, Manifest, Restored, Rows, SealedSeen, Unopened};
+use crate::backup::{KeyUsed, Manifest, MissingKey, RestoreReport, Rows, SealedCounts, VerifiedBackup};
 use crate::cli::console::exit::Exit;
 use crate::cli::console::output::{DIM, Output, visible};
 use crate::cli::console::time::local_time;
@@ -36,11 +36,11 @@ pub(super) fn counted(rows: Rows) -> String {
 }
 
 /// Prints the result of examining a backup.
-pub(super) fn print_examined(file: &Path, examined: &Examined, output: Output) -> anyhow::Result<()> {
+pub(super) fn print_examined(file: &Path, verified: &VerifiedBackup, output: Output) -> anyhow::Result<()> {
     if output.is_json() {
-        return output.document(&document(file, examined));
+        return output.document(&document(file, verified));
     }
-    if let Some(manifest) = &examined.manifest {
+    if let Some(manifest) = &verified.manifest {
         let mut text = String::new();
         let mut line = |name: &str, value: &str| {
             text.push_str(&format!("{DIM}{name:<11}{DIM:#}{}\n", visible(value)));
@@ -48,13 +48,13 @@ pub(super) fn print_examined(file: &Path, examined: &Examined, output: Output) -
         line("created", &local_time(manifest.created_at, &environment::time_zone(), "%Y-%m-%d %H:%M:%S %Z"));
         line("created by", &format!("toolroom {}, schema {}", manifest.toolroom, manifest.schema));
         line("contents", &contents(manifest));
-        line("secrets", &sealed(manifest, examined.sealed));
+        line("secrets", &sealed(manifest, verified.sealed));
         output.data(text.trim_end())?;
     }
-    for problem in problems(examined) {
+    for problem in problems(verified) {
         output.error(problem);
     }
-    output.talk(match (examined.is_whole(), examined.is_good()) {
+    output.talk(match (verified.is_whole(), verified.is_good()) {
         (true, true) => "The backup is valid",
         (true, false) => "The configuration file in it is invalid; everything else is valid",
         (false, _) => "The backup is damaged; use another one",
@@ -62,12 +62,12 @@ pub(super) fn print_examined(file: &Path, examined: &Examined, output: Output) -
     Ok(())
 }
 
-fn problems(examined: &Examined) -> impl Iterator<Item = &String> {
-    examined.problems.iter().chain(&examined.config_problem)
+fn problems(verified: &VerifiedBackup) -> impl Iterator<Item = &String> {
+    verified.problems.iter().chain(&verified.config_problem)
 }
 
-fn document(file: &Path, examined: &Examined) -> Value {
-    let sealed = examined.sealed.map(|SealedSeen { all, opened, key }| {
+fn document(file: &Path, verified: &VerifiedBackup) -> Value {
+    let sealed = verified.sealed.map(|SealedCounts { all, opened, key }| {
         let key = match key {
             KeyUsed::Inside => Some("inside"),
             KeyUsed::Here => Some("here"),
@@ -76,24 +76,24 @@ fn document(file: &Path, examined: &Examined) -> Value {
         json!({"all": all, "opened": opened, "key": key})
     });
     json!({
-        "file": file, "good": examined.is_good(), "problems": problems(examined).collect::<Vec<_>>(),
-        "manifest": examined.manifest, "sealed": sealed,
+        "file": file, "good": verified.is_good(), "problems": problems(verified).collect::<Vec<_>>(),
+        "manifest": verified.manifest, "sealed": sealed,
     })
 }
 
 /// How many sealed values can be opened, and with which key.
-fn sealed(manifest: &Manifest, seen: Option<SealedSeen>) -> String {
+fn sealed(manifest: &Manifest, seen: Option<SealedCounts>) -> String {
     let needed = manifest.key.id.as_ref().map(|id| format!(" (key {id})")).unwrap_or_default();
     match seen {
         None => "not checked".to_owned(),
-        Some(SealedSeen { all: 0, .. }) => "none".to_owned(),
-        Some(SealedSeen { all, opened, key: KeyUsed::Inside }) => {
+        Some(SealedCounts { all: 0, .. }) => "none".to_owned(),
+        Some(SealedCounts { all, opened, key: KeyUsed::Inside }) => {
             format!("{opened} of {all} open with the included key")
         }
-        Some(SealedSeen { all, opened, key: KeyUsed::Here }) => {
+        Some(SealedCounts { all, opened, key: KeyUsed::Here }) => {
             format!("{opened} of {all} open with the key of this machine{needed}")
         }
-        Some(SealedSeen { all, key: KeyUsed::None, .. }) => {
+        Some(SealedCounts { all, key: KeyUsed::None, .. }) => {
             format!("{all}; no key here to open them{needed}")
         }
     }
@@ -101,12 +101,12 @@ fn sealed(manifest: &Manifest, seen: Option<SealedSeen>) -> String {
 
 /// Prints what was restored, and hints about what is left to do.
 pub(super) fn print_restored(
-    restored: &Restored,
+    restored: &RestoreReport,
     rows: Rows,
-    unopened: Option<&Unopened>,
+    unopened: Option<&MissingKey>,
     output: Output,
 ) -> anyhow::Result<Exit> {
-    let Restored { kept, placed, unreadable } = restored;
+    let RestoreReport { kept, placed, unreadable } = restored;
     if let Some(why) = unreadable {
         output.hint(&format!("the previous database could not be opened: {why}"));
     }
@@ -115,10 +115,10 @@ pub(super) fn print_restored(
         hint_unopened(unopened, output);
         return Ok(Exit::Done);
     }
-    output.talk(format_args!("Restored {}", counted(rows)));
+    output.talk(format_args!("RestoreReport {}", counted(rows)));
     // The first one is the database.
     for path in placed.iter().skip(1) {
-        output.talk(format_args!("Restored `{}`", visible(&path.display().to_string())));
+        output.talk(format_args!("RestoreReport `{}`", visible(&path.display().to_string())));
     }
     for path in kept {
         output.talk(format_args!("The previous file is now `{}`", visible(&path.display().to_string())));
@@ -128,8 +128,8 @@ pub(super) fn print_restored(
 }
 
 /// Hints which key opens the restored secrets, if the current one does not.
-fn hint_unopened(unopened: Option<&Unopened>, output: Output) {
-    let Some(Unopened { count, all, needed, kept, home, held }) = unopened else { return };
+fn hint_unopened(unopened: Option<&MissingKey>, output: Output) {
+    let Some(MissingKey { count, all, needed, kept, home, held }) = unopened else { return };
     let needed = needed.map(|id| format!(" `{id}`")).unwrap_or_default();
     let kept = kept.as_ref().map(|path| format!(" (stored as `{}`)", path.display())).unwrap_or_default();
     let held = match held {

@@ -8,7 +8,7 @@ use toolroom::redact::Stream;
 
 use super::card::CallCard;
 use super::markdown::Markdown;
-use crate::cli::console::output::{DIM, Output, can_erase, harmless, one_line, visible};
+use crate::cli::console::output::{DIM, Output, can_erase, escape_controls, one_line, visible};
 use crate::cli::console::redaction;
 use crate::documents::offer_told;
 
@@ -249,7 +249,7 @@ impl AnswerWriter {
     fn put(&mut self, text: &str) -> io::Result<()> {
         let shown = match &mut self.markdown {
             Some(markdown) => markdown.push(text),
-            None => harmless(text),
+            None => escape_controls(text),
         };
         self.print(&shown)
     }

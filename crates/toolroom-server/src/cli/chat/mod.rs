@@ -33,9 +33,9 @@ use toolroom_models::vendor::ModelName;
 use super::approvals::resolve::ApprovalMode;
 use super::call::arguments::context;
 use super::console::exit::{Exit, Missing, Usage, is_broken_pipe};
-use super::console::output::{Output, harmless};
+use super::console::output::{Output, escape_controls};
 use super::conversations::{self, newest};
-use crate::agents::{self, Choice, OpenAgentError, Opened};
+use crate::agents::{self, AgentChoice, OpenAgentError, OpenedAgent};
 use crate::app::App;
 
 const EXAMPLES: &str = "\
@@ -99,13 +99,13 @@ struct ApprovalArgs {
 }
 
 impl ChatArgs {
-    fn choice(&self) -> Result<Choice, Usage> {
+    fn choice(&self) -> Result<AgentChoice, Usage> {
         let parse = |name: &String| {
             name.parse::<ModelName>()
                 .map_err(|error| Usage(format!("--model: {error}; see `toolroom models`")))
         };
         let models = self.model.iter().map(parse).collect::<Result<_, _>>()?;
-        Ok(Choice { agent: self.agent.clone(), models, by_owner: true, so_far: None })
+        Ok(AgentChoice { agent: self.agent.clone(), models, by_owner: true, last_model: None })
     }
 }
 
@@ -221,9 +221,9 @@ pub(super) const fn how_to_connect() -> &'static str {
 pub(super) async fn open(
     app: &App,
     scope: &Scope,
-    choice: &Choice,
+    choice: &AgentChoice,
     output: Output,
-) -> anyhow::Result<Opened> {
+) -> anyhow::Result<OpenedAgent> {
     let opened = agents::open(app, scope, choice).await.map_err(|error| match error {
         OpenAgentError::NotFound { .. } => Missing(error.to_string()).into(),
         OpenAgentError::Model(_) | OpenAgentError::Name { .. } => {
@@ -231,7 +231,7 @@ pub(super) async fn open(
         }
         error => anyhow::Error::from(error),
     })?;
-    for warning in &opened.passed_over {
+    for warning in &opened.skipped_models {
         output.warning(warning);
     }
     Ok(opened)
@@ -256,5 +256,5 @@ async fn conversation(
 
 /// An untrusted title on one line.
 pub(super) fn one_line_title(title: &str) -> String {
-    harmless(title).replace('\n', " ")
+    escape_controls(title).replace('\n', " ")
 }

@@ -19,7 +19,7 @@ use super::message::message;
 use super::slash_command::{self, COMMANDS, SlashCommand};
 use super::turn::Turn;
 use super::{how_to_connect, no_model, one_line_title, open, print_end};
-use crate::agents::{self, Choice, Opened};
+use crate::agents::{self, AgentChoice, OpenedAgent};
 use crate::app::App;
 use crate::cli::console::exit::{Exit, Usage, is_broken_pipe};
 use crate::cli::console::output::{BOLD, DIM, Output, table, visible};
@@ -29,8 +29,8 @@ const PROMPT: &str = "› ";
 
 pub(super) struct Session<'a> {
     turn: Turn<'a>,
-    choice: Choice,
-    opened: Opened,
+    choice: AgentChoice,
+    opened: OpenedAgent,
     conversation: Option<ConversationId>,
     /// Images for the first message.
     images: Vec<PathBuf>,
@@ -50,8 +50,8 @@ enum SessionFlow {
 impl<'a> Session<'a> {
     pub(super) async fn new(
         turn: Turn<'a>,
-        choice: Choice,
-        opened: Opened,
+        choice: AgentChoice,
+        opened: OpenedAgent,
         conversation: Option<ConversationId>,
         images: Vec<PathBuf>,
     ) -> anyhow::Result<Self> {
@@ -236,7 +236,7 @@ impl<'a> Session<'a> {
             }
             SlashCommand::Model(Some(name)) => {
                 let name = name.parse().map_err(|error| Usage(format!("{error}; see `toolroom models`")))?;
-                let choice = Choice { models: vec![name], ..self.choice.clone() };
+                let choice = AgentChoice { models: vec![name], ..self.choice.clone() };
                 self.opened = open(self.turn.app, self.turn.scope, &choice, self.output()).await?;
                 self.choice = choice;
                 self.output().talk(format_args!(

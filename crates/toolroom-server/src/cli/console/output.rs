@@ -12,8 +12,8 @@ use toolroom::ledger::CallStatus;
 use toolroom_host::environment;
 
 use super::redaction::shown;
-use crate::spelled_out::escaped;
-pub(crate) use crate::spelled_out::{harmless, visible};
+use crate::escape::escape_json;
+pub(crate) use crate::escape::{escape_controls, visible};
 
 /// Whether the last line on standard error is a progress line to erase.
 static SHOWS_PROGRESS: AtomicBool = AtomicBool::new(false);
@@ -52,12 +52,12 @@ impl Output {
 
     /// Prints a JSON document.
     pub(crate) fn document(self, document: &impl Serialize) -> anyhow::Result<()> {
-        Ok(self.data(&escaped(&serde_json::to_string_pretty(document)?))?)
+        Ok(self.data(&escape_json(&serde_json::to_string_pretty(document)?))?)
     }
 
     /// Prints a JSON document on one line.
     pub(crate) fn line_of_json(self, document: &impl Serialize) -> anyhow::Result<()> {
-        Ok(self.data(&escaped(&serde_json::to_string(document)?))?)
+        Ok(self.data(&escape_json(&serde_json::to_string(document)?))?)
     }
 
     /// Prints a result: a scalar as plain text, everything else as JSON.
@@ -66,7 +66,9 @@ impl Output {
         let line = |text: &str| text.strip_suffix('\n').unwrap_or(text).to_owned();
         match value {
             // Control characters are escaped on a terminal only.
-            Value::String(text) if io::stdout().is_terminal() => Ok(self.data(&harmless(&line(text)))?),
+            Value::String(text) if io::stdout().is_terminal() => {
+                Ok(self.data(&escape_controls(&line(text)))?)
+            }
             Value::String(text) => Ok(writeln!(io::stdout().lock(), "{}", shown(&line(text)))?),
             Value::Null | Value::Bool(_) | Value::Number(_) => Ok(self.data(&value.to_string())?),
             Value::Array(_) | Value::Object(_) => self.document(value),
@@ -117,7 +119,7 @@ impl Output {
         if can_erase() {
             self.end_progress();
             SHOWS_PROGRESS.store(true, Ordering::SeqCst);
-            let _ignored = write!(anstream::stderr().lock(), "{DIM}{}{DIM:#}", harmless(&shown(text)));
+            let _ignored = write!(anstream::stderr().lock(), "{DIM}{}{DIM:#}", escape_controls(&shown(text)));
         }
     }
 
@@ -211,13 +213,13 @@ mod tests {
     #[test]
     fn escaping_keeps_the_meaning_of_json() {
         let text = "a\u{200b}b\u{202e}\u{e0041}c🙂";
-        let json = escaped(&serde_json::to_string(text).unwrap());
+        let json = escape_json(&serde_json::to_string(text).unwrap());
         assert_eq!(json, "\"a\\u200bb\\u202e\\udb40\\udc41c🙂\"");
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
     }
 
     #[test]
     fn emoji_joiners_are_kept() {
-        assert_eq!(harmless("👩\u{200d}🔬\u{202e}"), "👩\u{200d}🔬\\u{202e}");
+        assert_eq!(escape_controls("👩\u{200d}🔬\u{202e}"), "👩\u{200d}🔬\\u{202e}");
     }
 }

@@ -6,7 +6,7 @@ use toolroom::catalog::WireNames;
 use toolroom::conversation::{Content, Conversation, ConversationEntry};
 use toolroom::model::{Block, Message, Role};
 
-use crate::cli::console::output::{BOLD, DIM, GREEN, RED, harmless, one_line, visible};
+use crate::cli::console::output::{BOLD, DIM, GREEN, RED, escape_controls, one_line, visible};
 use crate::cli::console::time::local_time;
 use toolroom::schema::plain;
 
@@ -75,7 +75,7 @@ fn tool_name(name: &str) -> String {
 
 /// Puts untrusted lines behind a bar, so that they cannot imitate our own.
 fn barred(text: &str) -> String {
-    text.lines().map(|line| format!("  │ {}\n", harmless(line))).collect()
+    text.lines().map(|line| format!("  │ {}\n", escape_controls(line))).collect()
 }
 
 /// Renders a conversation as Markdown. No message can end its block.

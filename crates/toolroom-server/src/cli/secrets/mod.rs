@@ -15,7 +15,7 @@ use super::console::exit::{Exit, Missing};
 use super::console::output::{BOLD, DIM, Output, YELLOW, table, visible};
 use super::console::time::local_time;
 use crate::app::App;
-use crate::vault::{Kept, KeyChange, SeenSecret, VaultError};
+use crate::vault::{KeyRotation, OpenedSecret, SavedSecret, VaultError};
 use value::{SecretInput, check_name, on_the_command_line};
 
 const EXAMPLES: &str = "\
@@ -118,8 +118,8 @@ struct ListedSecret<'a> {
 }
 
 impl<'a> ListedSecret<'a> {
-    fn new(seen: &'a SeenSecret) -> Self {
-        let SeenSecret { name, created_at, changed_at, opened } = seen;
+    fn new(seen: &'a OpenedSecret) -> Self {
+        let OpenedSecret { name, created_at, changed_at, opened } = seen;
         Self {
             name,
             created_at: *created_at,
@@ -138,7 +138,7 @@ fn whole_text(error: &VaultError) -> String {
 }
 
 async fn list(app: &App, scope: &Scope, output: Output) -> anyhow::Result<Exit> {
-    let seen = match app.vault.seen(&scope.project).await {
+    let seen = match app.vault.list(&scope.project).await {
         Ok(seen) => seen,
         // Names are not sealed, so they are listed even if the key file is unreadable.
         Err(error) => return list_names(app, scope, &whole_text(&error), output).await,
@@ -208,7 +208,7 @@ async fn set(app: &App, scope: &Scope, name: &str, output: Output) -> anyhow::Re
         SecretInput::Value(value) => value,
         SecretInput::Interrupted => return Ok(Exit::Interrupted),
     };
-    let Kept { replaced, new_key } = app.vault.set_secret(&scope.project, name, &value).await?;
+    let SavedSecret { replaced, new_key } = app.vault.set_secret(&scope.project, name, &value).await?;
     let secret = Secret::new(name, value.as_str());
     let hidden = !secret.is_too_short();
     if output.is_json() {
@@ -286,7 +286,7 @@ async fn rotate_key(app: &App, output: Output) -> anyhow::Result<Exit> {
         output.document(&document)?;
         return Ok(Exit::Done);
     }
-    let Some(KeyChange { from, to, home, kept, resealed, was_begun }) = change else {
+    let Some(KeyRotation { from, to, home, kept, resealed, was_begun }) = change else {
         output.talk("No master key yet; the first secret creates one");
         return Ok(Exit::Done);
     };

@@ -26,7 +26,7 @@ use crate::config::{LogFormat, LogKeys, RetentionKeys};
 use crate::http::{ConnectionRuntime, Server, ServerSettings};
 use crate::identity::{holds, projects};
 use crate::mcp::fixtures::{Fixtures, with_fixtures};
-use crate::retention::{self, Deleted, Mode};
+use crate::retention::{self, PruneMode, PrunedProject};
 use crate::telemetry::{Collector, Log, Tracer};
 use reload::reload;
 
@@ -123,8 +123,8 @@ pub(super) async fn run(
     let extra: Vec<Secret> = collector.iter().flat_map(Collector::secrets).collect();
     let mut refresher = SecretRefresher { extra, revision: None, has_failed: false };
     refresher.refresh(&app).await;
-    let figures = Arc::clone(&app.figures);
-    let tracing = collector.map(|collector| Tracer::start(collector, figures, redaction::logged));
+    let metrics = Arc::clone(&app.metrics);
+    let tracing = collector.map(|collector| Tracer::start(collector, metrics, redaction::logged));
     let tracer = tracing.as_ref().map(|(tracer, _)| Arc::clone(tracer));
     let server = Server::new(app, &ServerSettings { address, keys, tracer, fixtures }, ending.clone());
     let app = Arc::clone(server.app());
@@ -192,9 +192,9 @@ async fn apply_retention(app: Arc<App>, mut retention_changes: watch::Receiver<R
 }
 
 async fn delete(app: &App, keys: RetentionKeys) {
-    match retention::apply(app, keys, Mode::Do).await {
+    match retention::apply(app, keys, PruneMode::Apply).await {
         Ok(deleted) => {
-            for Deleted { project, calls, artifacts, conversations, bytes } in
+            for PrunedProject { project, calls, artifacts, conversations, bytes } in
                 deleted.into_iter().filter(|deleted| !deleted.is_nothing())
             {
                 tracing::info!(%project, calls, artifacts, conversations, bytes, "retention deleted old data");
@@ -265,7 +265,7 @@ async fn secrets(app: &App, known: Option<i64>) -> anyhow::Result<Option<(i64, V
     }
     let mut secrets = Vec::new();
     for project in projects(&app.store).await? {
-        secrets.extend(app.vault.hidden(&project.id).await?);
+        secrets.extend(app.vault.redacted_values(&project.id).await?);
     }
     Ok(Some((revision, secrets)))
 }

@@ -186,7 +186,8 @@ impl PostedMessage {
             false => (ClientChannel::silent(), None),
         };
         let id = request.id.clone();
-        let trace = telemetry::current().and_then(|visit| visit.within(traceparent(&headers, &request)?));
+        let trace = telemetry::current_request()
+            .and_then(|current| current.with_traceparent(traceparent(&headers, &request)?));
         // A modern client cancels by closing the connection.
         let cancelled_by_disconnect = is_modern.then(|| stop.clone());
         let work = async move {
@@ -196,7 +197,7 @@ impl PostedMessage {
             result
         };
         let work: BoxFuture<'static, Result<OutgoingMessage, RpcError>> = match trace {
-            Some(visit) => Box::pin(visit.during(work)),
+            Some(visit) => Box::pin(visit.scope(work)),
             None => Box::pin(work),
         };
         let work = match cancelled_by_disconnect {

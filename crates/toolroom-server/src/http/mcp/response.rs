@@ -73,7 +73,7 @@ impl PendingResponse {
         };
         let (stream, response) = Stream::open();
         // The work ends with the stream.
-        tokio::spawn(telemetry::carried(self.stream(stream, first)));
+        tokio::spawn(telemetry::in_current_request(self.stream(stream, first)));
         response
     }
 

@@ -103,7 +103,7 @@ pub(super) async fn open_stream(
     let subscription = ChangeSubscription::open(&server.mcp, &caller, ListKinds::ALL).await;
     let mut subscription = subscription.map_err(|refusal| Problem::too_many(refusal.message, RETRY_AFTER))?;
     let (stream, response) = Stream::open();
-    tokio::spawn(telemetry::carried(async move {
+    tokio::spawn(telemetry::in_current_request(async move {
         let session_stream = session.open_stream();
         let follow = async {
             while let Ok(kind) = stream.keep_alive_until(subscription.next()).await {

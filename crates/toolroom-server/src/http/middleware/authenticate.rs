@@ -62,7 +62,7 @@ pub(crate) async fn authorize(
     if !access.allows(caller) {
         return Err(Problem::forbidden(access.missing()));
     }
-    server.app.machine.settle(server.app.room.catalog(), &caller.scope.project).await?;
+    server.app.host_tools.sync(server.app.room.catalog(), &caller.scope.project).await?;
     Ok(())
 }
 

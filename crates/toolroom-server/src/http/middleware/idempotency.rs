@@ -78,7 +78,7 @@ pub(crate) async fn once(
     let request = Request::from_parts(parts, Body::from(body));
     // A claimed key promises a reply, so the task outlives the client, and shutdown waits for it.
     let (server, tracked) = (Arc::clone(server), server.calls.detached().track());
-    let task = tokio::spawn(telemetry::carried(async move {
+    let task = tokio::spawn(telemetry::in_current_request(async move {
         let reply = claim_and_run(&server, name, &fingerprint, request, &handler).await;
         drop((permit, tracked));
         reply

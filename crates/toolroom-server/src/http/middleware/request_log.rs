@@ -14,7 +14,7 @@ use toolroom::clock::{Clock, Timestamp, Uuid};
 use crate::http::middleware::client_address;
 use crate::http::pipeline::Endpoint;
 use crate::http::server::method_name;
-use crate::telemetry::{Log, RequestEnd, RequestLine, RequestTrace, Tracer, Visit};
+use crate::telemetry::{CurrentRequest, Log, RequestEnd, RequestLine, RequestTrace, Tracer};
 
 /// The header with the id of a request, in both directions.
 pub(crate) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
@@ -27,7 +27,7 @@ pub(crate) fn start(
     endpoint: &Endpoint,
     received: Instant,
     request: &Request,
-) -> (RequestLogLine, Arc<Visit>) {
+) -> (RequestLogLine, Arc<CurrentRequest>) {
     let Endpoint { server, path, .. } = endpoint;
     let headers = request.headers();
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
@@ -39,7 +39,8 @@ pub(crate) fn start(
         trace: Tracer::receive(headers),
         started: clock.now(),
     });
-    let visit = Visit::new(request_id(headers, clock), trace.as_ref().map(|open| open.trace.context()));
+    let request_context =
+        CurrentRequest::new(request_id(headers, clock), trace.as_ref().map(|open| open.trace.context()));
     let line = RequestLogLine {
         received,
         method: method_name(request.method()),
@@ -47,9 +48,9 @@ pub(crate) fn start(
         client,
         status: None,
         trace,
-        visit: Arc::clone(&visit),
+        request_context: Arc::clone(&request_context),
     };
-    (line, visit)
+    (line, request_context)
 }
 
 /// The id of a request: the client's if it is safe in a log, or a new one.
@@ -74,7 +75,7 @@ pub(crate) struct RequestLogLine {
     pub(crate) client: Option<IpAddr>,
     status: Option<u16>,
     trace: Option<OpenTrace>,
-    visit: Arc<Visit>,
+    request_context: Arc<CurrentRequest>,
 }
 
 struct OpenTrace {
@@ -87,7 +88,7 @@ impl RequestLogLine {
     /// Notes the status, and adds the id to the response.
     pub(crate) fn finish(&mut self, response: &mut Response) {
         self.status = Some(response.status().as_u16());
-        if let Ok(id) = HeaderValue::from_str(&self.visit.request_id) {
+        if let Ok(id) = HeaderValue::from_str(&self.request_context.request_id) {
             response.headers_mut().insert(HEADER, id);
         }
     }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use toolroom::agent::AgentRecord;
 use toolroom::conversation::AgentId;
 
-use crate::agents::{self, AgentOrigin, KeepAgentError, Known, OpenAgentError};
+use crate::agents::{self, AgentOrigin, ListedAgent, OpenAgentError, SaveAgentError};
 use crate::http::access::Access;
 use crate::http::extract::paging::PageQuery;
 use crate::http::extract::{Json, Page, Path};
@@ -24,11 +24,12 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::get("/v1/agents", read, "Lists the agents of the project.", list)
             .query::<PageQuery>()
             .reply::<AgentList>(200, "The agents, by id."),
-        Route::get("/v1/agents/{agent}", read, "Shows one agent.", show).reply::<Known>(200, "The agent."),
+        Route::get("/v1/agents/{agent}", read, "Shows one agent.", show)
+            .reply::<ListedAgent>(200, "The agent."),
         Route::put("/v1/agents/{agent}", manage, "Creates or replaces an agent.", put)
             .path_pattern(agents::ID_PATTERN)
             .body::<AgentRecord>()
-            .reply::<Known>(200, "The agent.")
+            .reply::<ListedAgent>(200, "The agent.")
             .problem(409, "The agent is defined in the configuration."),
         Route::delete("/v1/agents/{agent}", manage, "Deletes an agent.", remove)
             .reply::<RemovedAgent>(200, "Whether one was stored.")
@@ -39,7 +40,7 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Serialize, JsonSchema)]
 struct AgentList {
     /// The agents.
-    agents: Vec<Known>,
+    agents: Vec<ListedAgent>,
     /// Cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
@@ -56,7 +57,7 @@ async fn list(
 }
 
 /// The agent of this id.
-pub(crate) async fn known(server: &Server, caller: &Caller, id: &str) -> Result<Known, Problem> {
+pub(crate) async fn known(server: &Server, caller: &Caller, id: &str) -> Result<ListedAgent, Problem> {
     agents::record(&server.app, &caller.scope, id).await.map_err(|error| match error {
         OpenAgentError::NotFound { .. } => {
             Problem::not_found(format!("there is no agent `{id}`; see `GET /v1/agents`"))
@@ -69,15 +70,15 @@ async fn show(
     State(server): State<Arc<Server>>,
     caller: Caller,
     Path(id): Path<String>,
-) -> Result<Json<Known>, Problem> {
+) -> Result<Json<ListedAgent>, Problem> {
     known(&server, &caller, &id).await.map(Json)
 }
 
-pub(crate) fn not_kept(error: KeepAgentError) -> Problem {
+pub(crate) fn not_kept(error: SaveAgentError) -> Problem {
     match error {
-        KeepAgentError::Order(text) => Problem::bad_request(text),
-        error @ KeepAgentError::Written { .. } => Problem::conflict(error.to_string()),
-        error @ (KeepAgentError::Redactions(_) | KeepAgentError::Ledger(_)) => Problem::failure(&error),
+        SaveAgentError::Invalid(text) => Problem::bad_request(text),
+        error @ SaveAgentError::Configured { .. } => Problem::conflict(error.to_string()),
+        error @ (SaveAgentError::Redactions(_) | SaveAgentError::Ledger(_)) => Problem::failure(&error),
     }
 }
 
@@ -86,10 +87,10 @@ async fn put(
     caller: Caller,
     Path(id): Path<String>,
     Json(fields): Json<Map<String, Value>>,
-) -> Result<Json<Known>, Problem> {
-    let record = agents::of_fields(&id, fields).map_err(Problem::bad_request)?;
-    agents::keep(&server.app, &caller.scope, &record).await.map_err(not_kept)?;
-    Ok(Json(Known { record, origin: AgentOrigin::Database }))
+) -> Result<Json<ListedAgent>, Problem> {
+    let record = agents::record_from_fields(&id, fields).map_err(Problem::bad_request)?;
+    agents::save(&server.app, &caller.scope, &record).await.map_err(not_kept)?;
+    Ok(Json(ListedAgent { record, origin: AgentOrigin::Database }))
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -15,7 +15,7 @@ use toolroom::ledger::CallId;
 use toolroom::scope::Scope;
 
 use crate::agents;
-use crate::agui::{Event, Input, Narrator, Next, RunAgentInput, Start, StartError, Started};
+use crate::agui::{Event, Input, Narrator, NextStep, RunAgentInput, Start, StartError, Started};
 use crate::http::access::Access;
 use crate::http::extract::{Json, Path};
 use crate::http::problem::Problem;
@@ -62,7 +62,7 @@ async fn run(
     let start = Start::new(Arc::clone(&server.app), Arc::clone(&server.runs), &caller, choice, input);
     let (reply, replied) = oneshot::channel();
     // A task of its own, which also notices a client that disconnects while the run starts.
-    tokio::spawn(telemetry::carried(async move {
+    tokio::spawn(telemetry::in_current_request(async move {
         match start.begin().await {
             Ok(started) => {
                 let (stream, response) = Stream::open();
@@ -88,16 +88,16 @@ impl EventStream {
         let Started { mut narrator, whole, next } = started;
         let mut first = narrator.start(whole);
         let (begun, from) = match next {
-            Next::Watch { begun, from } => (begun, from),
-            Next::Rest { pending } => {
+            NextStep::Watch { begun, from } => (begun, from),
+            NextStep::Rest { pending } => {
                 first.extend(narrator.rest(pending));
                 return drop(self.send(first).await);
             }
-            Next::Cancelled => {
+            NextStep::Cancelled => {
                 first.extend(narrator.cancel());
                 return drop(self.send(first).await);
             }
-            Next::Refused { refusal, interrupts } => {
+            NextStep::Refused { refusal, interrupts } => {
                 if !interrupts.is_empty() {
                     let value = json!({"interrupts": interrupts});
                     first.push(Event::Custom { name: "toolroom.interrupts", value });

@@ -25,8 +25,8 @@ use crate::http::server::Server;
 use crate::http::streams::events::{Gone, Stream};
 use crate::identity::{Caller, Permission};
 use crate::openai::{
-    ChatRequest, Chunk, ChunkChoice, Completion, Delta, ErrorPart, ErrorReply, FinishReason, FunctionCall,
-    Piece, Said, ToolCallPart, Usage,
+    ChatInput, ChatRequest, Chunk, ChunkChoice, Completion, Delta, ErrorPart, ErrorReply, FinishReason,
+    FunctionCall, Piece, ToolCallPart, Usage,
 };
 use crate::runs::{RunSubscriber, RunUpdate, StartedRun};
 use crate::telemetry;
@@ -114,7 +114,7 @@ async fn complete(
     if request.stream == Some(true) {
         let (stream, mut response) = Stream::open();
         name_run(&mut response, &answer.begun.run);
-        tokio::spawn(telemetry::carried(answer.stream_chunks(stream, request.wants_usage())));
+        tokio::spawn(telemetry::in_current_request(answer.stream_chunks(stream, request.wants_usage())));
         return Ok(response);
     }
     Ok(answer.whole().await?)
@@ -144,11 +144,11 @@ impl IntoResponse for OpenAiProblem {
 
 /// Starts a run, or resumes the one whose calls the client has run.
 async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> Result<StartedRun, Problem> {
-    let wrong = |error: crate::openai::WrongRequest| Problem::bad_request(error.to_string());
+    let wrong = |error: crate::openai::ChatRequestError| Problem::bad_request(error.to_string());
     let choice = choice(caller, Some(request.model.clone()), None)?;
     let tools = request.tools().map_err(wrong)?;
-    match request.said().map_err(wrong)? {
-        Said::Message { message, history, instructions } => {
+    match request.input().map_err(wrong)? {
+        ChatInput::Message { message, history, instructions } => {
             let mut send = SendRequest::new(String::new()).scope(caller.scope.clone());
             (send.message, send.history, send.client_tools) = (message, history, tools);
             send.entrance = ENTRANCE.into();
@@ -159,7 +159,7 @@ async fn begin(server: &Arc<Server>, caller: &Caller, request: &ChatRequest) -> 
                 .unwrap_or_default();
             Ok(server.runs.send(&choice, send).await?)
         }
-        Said::Results(results) => {
+        ChatInput::Results(results) => {
             let mut run = None;
             for (id, text) in results {
                 let call = CallId::new(&id);

@@ -68,6 +68,6 @@ const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=
 
 async fn figures(State(server): State<Arc<Server>>) -> Result<Response, Problem> {
     let waiting = server.app.store.open_questions().await?;
-    let page = server.app.figures.page(server.runs.live_count(), waiting);
+    let page = server.app.metrics.page(server.runs.live_count(), waiting);
     Ok(([(header::CONTENT_TYPE, OPENMETRICS)], page).into_response())
 }

@@ -122,7 +122,7 @@ async fn keep(server: &Server, project: Project) -> Result<Project, Problem> {
     let app = &server.app;
     let record = project.clone().record(app.room.clock().now());
     app.store.set_project(record).await?;
-    app.machine.settle(app.room.catalog(), &project.id).await?;
+    app.host_tools.sync(app.room.catalog(), &project.id).await?;
     known(server, project.id.as_str()).await
 }
 
@@ -145,6 +145,6 @@ async fn remove(
         )));
     }
     let removed = server.app.store.remove_project(&project).await?;
-    server.app.machine.settle(server.app.room.catalog(), &project).await?;
+    server.app.host_tools.sync(server.app.room.catalog(), &project).await?;
     Ok(Json(RemovedProject { project, removed }))
 }

@@ -16,7 +16,7 @@ use toolroom::ledger::CallId;
 use toolroom::model::Message;
 use toolroom_models::vendor::ModelName;
 
-use crate::agents::{Choice, OpenAgentError, holds_secret};
+use crate::agents::{AgentChoice, OpenAgentError, holds_secret};
 use crate::documents::StreamedEvent;
 use crate::http::access::Access;
 use crate::http::extract::paging::invalid_cursor;
@@ -184,7 +184,7 @@ async fn create(
     if stream {
         let (stream, response) = Stream::open();
         let subscriber = RunSubscriber::for_started(Arc::clone(&server.runs), caller.scope, &begun, None);
-        tokio::spawn(telemetry::carried(relay(stream, subscriber)));
+        tokio::spawn(telemetry::in_current_request(relay(stream, subscriber)));
         return Ok(response);
     }
     let status = match wait {
@@ -231,7 +231,11 @@ pub(crate) async fn begin(server: &Arc<Server>, caller: &Caller, new: NewRun) ->
 }
 
 /// The agent and model of a run. The token of an end user names its agent.
-pub(crate) fn choice(caller: &Caller, agent: Option<String>, model: Option<&str>) -> Result<Choice, Problem> {
+pub(crate) fn choice(
+    caller: &Caller,
+    agent: Option<String>,
+    model: Option<&str>,
+) -> Result<AgentChoice, Problem> {
     let agent = match &caller.who {
         Who::EndUser(user) if agent.as_deref().is_some_and(|agent| agent != user.agent.as_str()) => {
             return Err(Problem::forbidden(format!("this token is for the agent `{}`", user.agent)));
@@ -248,7 +252,7 @@ pub(crate) fn choice(caller: &Caller, agent: Option<String>, model: Option<&str>
         }
         None => Vec::new(),
     };
-    Ok(Choice { agent, models, ..Choice::default() })
+    Ok(AgentChoice { agent, models, ..AgentChoice::default() })
 }
 
 /// The run of this id, if the caller may talk to its agent.
@@ -310,7 +314,7 @@ async fn watch(
     known(&server, &caller, &id).await?;
     let (stream, response) = Stream::open();
     let subscriber = RunSubscriber::new(Arc::clone(&server.runs), caller.scope, id, from);
-    tokio::spawn(telemetry::carried(relay(stream, subscriber)));
+    tokio::spawn(telemetry::in_current_request(relay(stream, subscriber)));
     Ok(response)
 }
 

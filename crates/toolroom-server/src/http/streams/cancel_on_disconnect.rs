@@ -43,7 +43,7 @@ impl<T: Send + 'static> CancelOnDisconnect<T> {
     /// Spawns the work. Dropping the guard cancels it. `None` if it is done.
     pub(crate) fn spawn(mut self) -> Option<(JoinHandle<T>, Option<DropGuard>)> {
         let (work, stop) = (self.work.take()?, self.stop.take());
-        Some((tokio::spawn(telemetry::carried(work)), stop.map(CancellationToken::drop_guard)))
+        Some((tokio::spawn(telemetry::in_current_request(work)), stop.map(CancellationToken::drop_guard)))
     }
 }
 
@@ -75,7 +75,7 @@ impl<T: Send + 'static> Drop for CancelOnDisconnect<T> {
         }
         // Without a runtime the process is ending.
         if let Ok(runtime) = Handle::try_current() {
-            runtime.spawn(telemetry::carried(work));
+            runtime.spawn(telemetry::in_current_request(work));
         }
     }
 }

@@ -7,9 +7,9 @@ use toolroom::ledger::Answer;
 use toolroom::policy::asks_each_time;
 use toolroom::tool::ToolSpec;
 
-use crate::approvals::Reply;
+use crate::approvals::ApprovalReply;
+use crate::escape::visible;
 use crate::mcp::calls::dialogue::InputRequest;
-use crate::spelled_out::visible;
 
 /// What the question is called.
 pub(in crate::mcp) const KEY: &str = "approval";
@@ -26,7 +26,7 @@ const SENTENCE: usize = 400;
 
 /// The reply to an approval form.
 pub(in crate::mcp) enum FormReply {
-    Reply(Reply),
+    Reply(ApprovalReply),
     /// They do not want to say anything.
     Nothing,
     /// It means nothing here, and why.
@@ -96,13 +96,17 @@ pub(in crate::mcp) fn question(
 pub(in crate::mcp) fn read(reply: &Value) -> FormReply {
     let field = |name| reply.get("content").and_then(|content| content.get(name)).and_then(Value::as_str);
     match (reply.get("action").and_then(Value::as_str), field(FIELD)) {
-        (Some("accept"), Some("once")) => FormReply::Reply(Reply::Answer(Answer::Once)),
-        (Some("accept"), Some("always")) => FormReply::Reply(Reply::Answer(Answer::Always)),
-        (Some("accept"), Some("no")) | (Some("decline"), _) => FormReply::Reply(Reply::Answer(Answer::No)),
-        (Some("accept"), Some("never")) => FormReply::Reply(Reply::Answer(Answer::Never)),
+        (Some("accept"), Some("once")) => FormReply::Reply(ApprovalReply::Answer(Answer::Once)),
+        (Some("accept"), Some("always")) => FormReply::Reply(ApprovalReply::Answer(Answer::Always)),
+        (Some("accept"), Some("no")) | (Some("decline"), _) => {
+            FormReply::Reply(ApprovalReply::Answer(Answer::No))
+        }
+        (Some("accept"), Some("never")) => FormReply::Reply(ApprovalReply::Answer(Answer::Never)),
         (Some("accept"), Some("edit")) => {
             let arguments = field(ARGUMENTS_FIELD).and_then(|text| serde_json::from_str(text).ok());
-            arguments.map_or(FormReply::Unclear(NO_ARGUMENTS), |edited| FormReply::Reply(Reply::Edit(edited)))
+            arguments.map_or(FormReply::Unclear(NO_ARGUMENTS), |edited| {
+                FormReply::Reply(ApprovalReply::Edit(edited))
+            })
         }
         (Some("cancel"), _) => FormReply::Nothing,
         _ => FormReply::Unclear(NONE_OF_THEM),
@@ -154,14 +158,17 @@ mod tests {
     #[test]
     fn what_is_no_answer_is_none() {
         let reply = |answer: &str| json!({"action": "accept", "content": {"answer": answer}});
-        assert!(matches!(read(&reply("once")), FormReply::Reply(Reply::Answer(Answer::Once))));
+        assert!(matches!(read(&reply("once")), FormReply::Reply(ApprovalReply::Answer(Answer::Once))));
         assert!(matches!(read(&reply("perhaps")), FormReply::Unclear(NONE_OF_THEM)));
         assert!(matches!(read(&reply("edit")), FormReply::Unclear(NO_ARGUMENTS)));
         for (text, is_read) in [("{\"a\": 1}", true), ("[1]", false), ("{", false)] {
             let edited = json!({"action": "accept", "content": {"answer": "edit", "arguments": text}});
-            assert_eq!(matches!(read(&edited), FormReply::Reply(Reply::Edit(_))), is_read, "{text}");
+            assert_eq!(matches!(read(&edited), FormReply::Reply(ApprovalReply::Edit(_))), is_read, "{text}");
         }
-        assert!(matches!(read(&json!({"action": "decline"})), FormReply::Reply(Reply::Answer(Answer::No))));
+        assert!(matches!(
+            read(&json!({"action": "decline"})),
+            FormReply::Reply(ApprovalReply::Answer(Answer::No))
+        ));
         assert!(matches!(read(&json!({"action": "cancel"})), FormReply::Nothing));
         assert!(matches!(read(&json!([])), FormReply::Unclear(_)));
     }

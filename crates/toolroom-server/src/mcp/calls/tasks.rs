@@ -60,7 +60,7 @@ impl McpServer {
         );
         let stop = request.calls.closing().child_token();
         let work = work(Arc::clone(request.calls), stop.clone());
-        let mut running = tokio::spawn(telemetry::carried(async move {
+        let mut running = tokio::spawn(telemetry::in_current_request(async move {
             let ended = work.await;
             drop(guards);
             ended

@@ -1,4 +1,4 @@
-//! Where a span belongs: its trace and its own id, as W3C Trace Context writes them.
+//! Trace and span ids, and the `traceparent` header of W3C Trace Context.
 
 use std::fmt;
 
@@ -7,15 +7,12 @@ use toolroom::clock::Clock;
 
 const HEADER: &str = "traceparent";
 
-/// The flag of traces that are wanted.
 const SAMPLED: u8 = 1;
 
-/// A span among all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SpanContext {
     pub(super) trace: TraceId,
     pub(super) span: SpanId,
-    /// Whether somebody wants to see it.
     pub(super) sampled: bool,
 }
 
@@ -40,21 +37,20 @@ impl fmt::Display for SpanId {
 }
 
 impl SpanContext {
-    /// The first span of a trace.
+    /// A new trace.
     pub(super) fn root(clock: &dyn Clock) -> Self {
         Self { trace: TraceId(clock.random_id().as_u128()), span: SpanId::fresh(clock), sampled: true }
     }
 
-    /// A span below this one.
     pub(super) fn child(self, clock: &dyn Clock) -> Self {
         Self { span: SpanId::fresh(clock), ..self }
     }
 
-    /// What the sender of a request wants it to be part of.
-    pub(super) fn of_headers(headers: &HeaderMap) -> Option<Self> {
+    /// The parent span that a client sends.
+    pub(super) fn from_headers(headers: &HeaderMap) -> Option<Self> {
         let mut values = headers.get_all(HEADER).iter();
         let value = values.next()?.to_str().ok()?;
-        // Whoever says two things says nothing.
+        // Several headers are ambiguous, so they are ignored.
         if values.next().is_some() { None } else { Self::read(value.trim()) }
     }
 

@@ -1,4 +1,4 @@
-//! Sends spans to a collector. Nobody waits for it: what it cannot take in time is lost, counted, and told once.
+//! Exports spans to a collector in the background. Spans it does not take are dropped, counted, and reported once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,31 +11,30 @@ use toolroom_host::net::{Client, EgressPolicy, HttpLimits, Request, StatusCode};
 use super::otlp;
 use super::settings::Collector;
 use super::span::Span;
-use crate::metrics::Figures;
-use crate::telemetry::Hide;
+use crate::metrics::Metrics;
+use crate::telemetry::RedactFn;
 
-/// Spans that are sent together.
-const TOGETHER: usize = 512;
+/// Spans per request.
+const BATCH_SPANS: usize = 512;
 
-/// How long the first of them waits for others.
-const GATHER: Duration = Duration::from_secs(1);
+/// How long a batch is collected.
+const BATCH_DELAY: Duration = Duration::from_secs(1);
 
-/// How long a collector may take.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Timeout of a request.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How much of its reply is read: nothing in it matters.
+/// Limit of the reply, which is ignored.
 const REPLY_BYTES: u64 = 64 * 1024;
 
 pub(super) struct Exporter {
     collector: Collector,
     client: Client,
-    figures: Arc<Figures>,
-    hide: Hide,
-    /// It did not work the last time, which has been told.
+    metrics: Arc<Metrics>,
+    redact: RedactFn,
+    /// The last export failed, which was reported.
     is_down: bool,
 }
 
-/// Why spans were not taken.
 #[derive(Debug, thiserror::Error)]
 enum ExportError {
     #[error(transparent)]
@@ -47,23 +46,23 @@ enum ExportError {
 }
 
 impl Exporter {
-    pub(super) fn new(collector: Collector, figures: Arc<Figures>, hide: Hide) -> Self {
+    pub(super) fn new(collector: Collector, metrics: Arc<Metrics>, redact: RedactFn) -> Self {
         let limits = HttpLimits {
             wire_bytes: REPLY_BYTES,
             decoded_bytes: REPLY_BYTES,
-            connect: PATIENCE,
-            idle: PATIENCE,
-            total: Some(PATIENCE),
+            connect: TIMEOUT,
+            idle: TIMEOUT,
+            total: Some(TIMEOUT),
             ..HttpLimits::default()
         };
-        // The public internet, and the one origin an operator set, as for vendors of models.
+        // The public internet and the configured origin, as for model vendors.
         let reach = EgressPolicy::public().open(collector.opening.clone()).max_redirects(0).limits(limits);
-        Self { collector, client: Client::new(reach), figures, hide, is_down: false }
+        Self { collector, client: Client::new(reach), metrics, redact, is_down: false }
     }
 
-    /// Sends what comes until `ending`, and then the rest.
+    /// Exports spans until `ending` is cancelled, then the rest.
     pub(super) async fn work(mut self, mut spans: Receiver<Span>, ending: CancellationToken) {
-        let mut batch = Vec::with_capacity(TOGETHER);
+        let mut batch = Vec::with_capacity(BATCH_SPANS);
         while !ending.is_cancelled() {
             let first = tokio::select! {
                 first = spans.recv() => first,
@@ -71,20 +70,20 @@ impl Exporter {
             };
             let Some(first) = first else { break };
             batch.push(first);
-            let until = Instant::now() + GATHER;
-            while batch.len() < TOGETHER {
-                let room = TOGETHER - batch.len();
+            let until = Instant::now() + BATCH_DELAY;
+            while batch.len() < BATCH_SPANS {
+                let room = BATCH_SPANS - batch.len();
                 tokio::select! {
                     count = spans.recv_many(&mut batch, room) => if count == 0 { break },
                     () = sleep_until(until) => break,
                     () = ending.cancelled() => break,
                 }
             }
-            self.deliver(&mut batch).await;
+            self.send_batch(&mut batch).await;
         }
         spans.close();
         loop {
-            while batch.len() < TOGETHER
+            while batch.len() < BATCH_SPANS
                 && let Ok(span) = spans.try_recv()
             {
                 batch.push(span);
@@ -92,26 +91,26 @@ impl Exporter {
             if batch.is_empty() {
                 return;
             }
-            self.deliver(&mut batch).await;
+            self.send_batch(&mut batch).await;
         }
     }
 
-    async fn deliver(&mut self, batch: &mut Vec<Span>) {
+    async fn send_batch(&mut self, batch: &mut Vec<Span>) {
         let count = batch.len() as u64;
         match self.send(batch).await {
             Ok(()) => {
                 if std::mem::take(&mut self.is_down) {
-                    tracing::info!("traces are sent again");
+                    tracing::info!("exporting traces again");
                 }
-                self.figures.spans_sent(count);
+                self.metrics.spans_sent(count);
             }
             Err(error) => {
-                self.figures.spans_lost(count);
+                self.metrics.spans_lost(count);
                 if !std::mem::replace(&mut self.is_down, true) {
                     let error = &error as &dyn std::error::Error;
                     tracing::warn!(
                         error,
-                        "traces cannot be sent; they are lost until the collector takes them"
+                        "cannot export traces; they are dropped until the collector accepts them"
                     );
                 }
             }
@@ -120,7 +119,7 @@ impl Exporter {
     }
 
     async fn send(&self, batch: &[Span]) -> Result<(), ExportError> {
-        let body = serde_json::to_vec(&otlp::body(&self.collector.service, batch, self.hide))?;
+        let body = serde_json::to_vec(&otlp::body(&self.collector.service, batch, self.redact))?;
         let mut request =
             Request::post(&self.collector.url, body).header("content-type", "application/json")?;
         for (name, value) in &self.collector.headers {

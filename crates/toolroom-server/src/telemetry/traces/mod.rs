@@ -1,7 +1,7 @@
-//! Traces: which request led to which run, question to a model and call of a tool, and how long each took.
+//! Traces of requests, runs, model requests and tool calls.
 //!
-//! They are made of what the server sees anyway ([`Tracer::request`], [`Tracer::call`], [`RunTrace`]) and sent as
-//! OTLP over HTTP with JSON, by the same guarded client as everything else. Without a collector nothing of this exists.
+//! Spans come from [`Tracer::request`], [`Tracer::call`] and [`RunTrace`], and are exported as OTLP over HTTP with JSON by
+//! the guarded HTTP client. Without a collector there is no tracer.
 
 mod context;
 mod export;

@@ -1,65 +1,65 @@
-//! Spans as OTLP writes them in JSON: ids in hex, large numbers as text.
+//! OTLP in JSON: ids in hex, large numbers as text.
 
 use serde_json::{Map, Value, json};
 use toolroom::clock::Timestamp;
 
-use super::span::{Attribute, Kind, Span};
-use crate::telemetry::Hide;
+use super::span::{Attribute, Span, SpanKind};
+use crate::telemetry::RedactFn;
 
 /// Longest text of an attribute, in characters.
 const TEXT_CHARS: usize = 256;
 
-/// Something went wrong.
+/// The status code of a failed span.
 const ERROR: u8 = 2;
 
-/// A request to a collector. `hide` is the last look at every text.
-pub(super) fn body(service: &str, spans: &[Span], hide: Hide) -> Value {
+/// The body of an export request. Every text is redacted.
+pub(super) fn body(service: &str, spans: &[Span], redact: RedactFn) -> Value {
     let version = env!("CARGO_PKG_VERSION");
     let resource = [
-        attribute("service.name", &service.to_owned().into(), hide),
-        attribute("service.version", &version.into(), hide),
+        attribute("service.name", &service.to_owned().into(), redact),
+        attribute("service.version", &version.into(), redact),
     ];
-    let spans: Vec<Value> = spans.iter().map(|one| span(one, hide)).collect();
+    let spans: Vec<Value> = spans.iter().map(|one| span(one, redact)).collect();
     json!({"resourceSpans": [{
         "resource": {"attributes": resource},
         "scopeSpans": [{"scope": {"name": "toolroom", "version": version}, "spans": spans}],
     }]})
 }
 
-fn span(span: &Span, hide: Hide) -> Value {
-    let mut told = Map::new();
-    let mut tell = |name: &str, value: Value| told.insert(name.to_owned(), value);
-    tell("traceId", span.context.trace.to_string().into());
-    tell("spanId", span.context.span.to_string().into());
+fn span(span: &Span, redact: RedactFn) -> Value {
+    let mut fields = Map::new();
+    let mut set = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+    set("traceId", span.context.trace.to_string().into());
+    set("spanId", span.context.span.to_string().into());
     if let Some(parent) = span.parent {
-        tell("parentSpanId", parent.to_string().into());
+        set("parentSpanId", parent.to_string().into());
     }
-    tell("name", text(&span.name, hide).into());
+    set("name", text(&span.name, redact).into());
     let kind = match span.kind {
-        Kind::Internal => 1,
-        Kind::Server => 2,
-        Kind::Client => 3,
+        SpanKind::Internal => 1,
+        SpanKind::Server => 2,
+        SpanKind::Client => 3,
     };
-    tell("kind", kind.into());
-    tell("startTimeUnixNano", nanoseconds(span.start).into());
-    tell("endTimeUnixNano", nanoseconds(span.end.max(span.start)).into());
-    tell("attributes", span.attributes.iter().map(|(name, value)| attribute(name, value, hide)).collect());
+    set("kind", kind.into());
+    set("startTimeUnixNano", nanoseconds(span.start).into());
+    set("endTimeUnixNano", nanoseconds(span.end.max(span.start)).into());
+    set("attributes", span.attributes.iter().map(|(name, value)| attribute(name, value, redact)).collect());
     if span.has_failed {
-        tell("status", json!({"code": ERROR}));
+        set("status", json!({"code": ERROR}));
     }
-    Value::Object(told)
+    Value::Object(fields)
 }
 
-fn attribute(name: &str, value: &Attribute, hide: Hide) -> Value {
+fn attribute(name: &str, value: &Attribute, redact: RedactFn) -> Value {
     let value = match value {
-        Attribute::Text(words) => json!({"stringValue": text(words, hide)}),
+        Attribute::Text(words) => json!({"stringValue": text(words, redact)}),
         Attribute::Whole(number) => json!({"intValue": number.to_string()}),
     };
     json!({"key": name, "value": value})
 }
 
-fn text(words: &str, hide: Hide) -> String {
-    hide(words).chars().take(TEXT_CHARS).collect()
+fn text(words: &str, redact: RedactFn) -> String {
+    redact(words).chars().take(TEXT_CHARS).collect()
 }
 
 fn nanoseconds(at: Timestamp) -> String {

@@ -1,4 +1,4 @@
-//! The trace of a run, made of what its watchers are told.
+//! The trace of a run, built from its events.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,42 +9,41 @@ use toolroom::conversation::{NumberedEvent, RunEvent};
 use toolroom::model::{ModelCallId, Usage};
 
 use super::context::{SpanContext, SpanId};
-use super::span::{Attribute, Kind, Span};
+use super::span::{Attribute, Span, SpanKind};
 use super::tracer::{ToolEnd, Tracer};
 
-/// A run that is being worked on. It is over when this is dropped.
+/// The span of a live run. Ends when it is dropped.
 pub(crate) struct RunTrace {
     tracer: Arc<Tracer>,
     context: SpanContext,
     parent: Option<SpanId>,
-    state: Mutex<State>,
+    state: Mutex<TraceState>,
 }
 
-struct State {
+struct TraceState {
     start: Timestamp,
     end: Timestamp,
     agent: Option<String>,
     attributes: Vec<(&'static str, Attribute)>,
-    /// A model that is being asked.
-    asking: Option<Asking>,
-    /// When calls began.
+    asking: Option<ModelRequest>,
+    /// Start times.
     calls: HashMap<ModelCallId, Timestamp>,
     ended: Option<&'static str>,
     failure: Option<String>,
 }
 
-struct Asking {
+struct ModelRequest {
     model: Arc<str>,
     since: Timestamp,
 }
 
 impl RunTrace {
-    /// A run begins, because of `above` if that is still known.
-    pub(crate) fn begin(tracer: Arc<Tracer>, above: Option<SpanContext>) -> Self {
+    /// Starts the span of a run, below `parent` if there is one.
+    pub(crate) fn begin(tracer: Arc<Tracer>, parent: Option<SpanContext>) -> Self {
         let context =
-            above.map_or_else(|| SpanContext::root(&SystemClock), |above| above.child(&SystemClock));
+            parent.map_or_else(|| SpanContext::root(&SystemClock), |parent| parent.child(&SystemClock));
         let now = SystemClock.now();
-        let state = State {
+        let state = TraceState {
             start: now,
             end: now,
             agent: None,
@@ -54,12 +53,11 @@ impl RunTrace {
             ended: None,
             failure: None,
         };
-        Self { tracer, context, parent: above.map(|above| above.span), state: Mutex::new(state) }
+        Self { tracer, context, parent: parent.map(|parent| parent.span), state: Mutex::new(state) }
     }
 
-    /// Something happened in it.
     pub(crate) fn event(&self, NumberedEvent { at, event, .. }: &NumberedEvent) {
-        // Each change is whole when the lock is given back.
+        // A panic cannot leave the state half changed.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.end = *at;
         match event {
@@ -74,41 +72,46 @@ impl RunTrace {
                 ]);
             }
             RunEvent::Asking { model, .. } => {
-                state.asking = Some(Asking { model: Arc::clone(model), since: *at });
+                state.asking = Some(ModelRequest { model: Arc::clone(model), since: *at });
             }
             RunEvent::Void { next, after_ms, .. } => {
                 let Some(asking) = state.asking.take() else { return };
                 let model = next.clone().unwrap_or_else(|| Arc::clone(&asking.model));
-                self.asked(asking, *at, Err("void"));
+                self.record_model_call(asking, *at, Err("void"));
                 let since = at.after(Duration::from_millis(after_ms.unwrap_or(0)));
-                state.asking = Some(Asking { model, since });
+                state.asking = Some(ModelRequest { model, since });
             }
             RunEvent::Answered { model, usage, .. } => {
                 let since = state.asking.take().map_or(*at, |asking| asking.since);
-                self.asked(Asking { model: Arc::clone(model), since }, *at, Ok(usage));
+                self.record_model_call(ModelRequest { model: Arc::clone(model), since }, *at, Ok(usage));
             }
             RunEvent::CallBegan(notice) => drop(state.calls.insert(notice.id.clone(), *at)),
             RunEvent::CallEnded { id, tool, outcome, duration_us, .. } => {
                 state.calls.remove(id);
                 let start = at.before(Duration::from_micros(*duration_us));
-                self.called(id, &ToolEnd { tool, outcome, rule: None }, start, *at);
+                self.record_tool_call(id, &ToolEnd { tool, outcome, rule: None }, start, *at);
             }
             RunEvent::Asks { id, tool, rule, .. } => {
                 let start = state.calls.remove(id).unwrap_or(*at);
-                self.called(id, &ToolEnd { tool, outcome: "pending", rule: Some(rule) }, start, *at);
+                self.record_tool_call(
+                    id,
+                    &ToolEnd { tool, outcome: "pending", rule: Some(rule) },
+                    start,
+                    *at,
+                );
             }
             RunEvent::Handed { id, tool, .. } => {
                 let start = state.calls.remove(id).unwrap_or(*at);
-                self.called(id, &ToolEnd { tool, outcome: "handed", rule: None }, start, *at);
+                self.record_tool_call(id, &ToolEnd { tool, outcome: "handed", rule: None }, start, *at);
             }
             RunEvent::Waiting { .. } => state.ended = Some("waiting"),
             RunEvent::Done { usage, .. } => {
-                state.attributes.extend(of_usage(usage));
+                state.attributes.extend(usage_attributes(usage));
                 state.ended = Some("done");
             }
             RunEvent::Failed(failure) => {
                 if let Some(asking) = state.asking.take() {
-                    self.asked(asking, *at, Err(&failure.kind));
+                    self.record_model_call(asking, *at, Err(&failure.kind));
                 }
                 state.failure = Some(failure.kind.clone());
                 state.ended = Some("failed");
@@ -124,7 +127,12 @@ impl RunTrace {
         }
     }
 
-    fn asked(&self, Asking { model, since }: Asking, end: Timestamp, came: Result<&Usage, &str>) {
+    fn record_model_call(
+        &self,
+        ModelRequest { model, since }: ModelRequest,
+        end: Timestamp,
+        came: Result<&Usage, &str>,
+    ) {
         let (vendor, name) = model.split_once('/').unwrap_or(("toolroom", &model));
         let mut attributes: Vec<(&'static str, Attribute)> = vec![
             ("gen_ai.operation.name", "chat".into()),
@@ -132,40 +140,40 @@ impl RunTrace {
             ("gen_ai.request.model", name.to_owned().into()),
         ];
         match came {
-            Ok(usage) => attributes.extend(of_usage(usage)),
+            Ok(usage) => attributes.extend(usage_attributes(usage)),
             Err(kind) => attributes.push(("error.type", kind.to_owned().into())),
         }
-        self.below(format!("chat {name}"), Kind::Client, (since, end), attributes, came.is_err());
+        self.record_child(format!("chat {name}"), SpanKind::Client, (since, end), attributes, came.is_err());
     }
 
-    fn called(&self, id: &ModelCallId, end: &ToolEnd<'_>, start: Timestamp, at: Timestamp) {
+    fn record_tool_call(&self, id: &ModelCallId, end: &ToolEnd<'_>, start: Timestamp, at: Timestamp) {
         let mut span = end.span(self.context, start, at);
         span.attributes.push(("gen_ai.tool.call.id", id.to_string().into()));
-        self.tracer.take(span);
+        self.tracer.record(span);
     }
 
-    fn below(
+    fn record_child(
         &self,
         name: String,
-        kind: Kind,
+        kind: SpanKind,
         (start, end): (Timestamp, Timestamp),
         attributes: Vec<(&'static str, Attribute)>,
         has_failed: bool,
     ) {
         let context = self.context.child(&SystemClock);
         let parent = Some(self.context.span);
-        self.tracer.take(Span { context, parent, name, kind, start, end, attributes, has_failed });
+        self.tracer.record(Span { context, parent, name, kind, start, end, attributes, has_failed });
     }
 }
 
-fn of_usage(usage: &Usage) -> [(&'static str, Attribute); 2] {
+fn usage_attributes(usage: &Usage) -> [(&'static str, Attribute); 2] {
     [("gen_ai.usage.input_tokens", usage.input.into()), ("gen_ai.usage.output_tokens", usage.output.into())]
 }
 
 impl Drop for RunTrace {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // What never began is no run.
+        // A run that never started has no span.
         let Some(agent) = state.agent.take() else { return };
         let ended = state.ended.unwrap_or("broken_off");
         let mut attributes = std::mem::take(&mut state.attributes);
@@ -174,11 +182,11 @@ impl Drop for RunTrace {
         if has_failed {
             attributes.push(("error.type", state.failure.take().unwrap_or_else(|| ended.to_owned()).into()));
         }
-        self.tracer.take(Span {
+        self.tracer.record(Span {
             context: self.context,
             parent: self.parent,
             name: format!("invoke_agent {agent}"),
-            kind: Kind::Internal,
+            kind: SpanKind::Internal,
             start: state.start,
             end: state.end,
             attributes,

@@ -1,4 +1,4 @@
-//! Where traces go: what is configured, found in the usual variables and kept as a secret, joined.
+//! The collector of traces: configuration, `OTEL_*` variables and secrets joined.
 
 use anyhow::{Context, anyhow};
 use toolroom::redact::Secret;
@@ -16,13 +16,11 @@ const SERVICE: &str = "OTEL_SERVICE_NAME";
 /// A collector of traces.
 #[derive(Debug, Clone)]
 pub(crate) struct Collector {
-    /// Where spans are posted.
     pub(super) url: String,
-    /// The one origin that has to be open for that, public or not.
+    /// The egress rule for its origin.
     pub(super) opening: Option<EgressRule>,
-    /// What goes along with each request.
     pub(super) headers: Vec<(String, Secret)>,
-    /// What we are called.
+    /// `service.name`.
     pub(super) service: String,
 }
 
@@ -30,18 +28,18 @@ impl Collector {
     /// The collector of this configuration and of the environment, if there is one.
     ///
     /// # Errors
-    /// When what is said about it cannot be used: traces that are silently not sent help nobody.
+    /// When its configuration is invalid, so that traces are not lost silently.
     pub(crate) async fn find(config: &Config, vault: &Vault) -> anyhow::Result<Option<Self>> {
         let keys = &config.telemetry;
         let url = match (&keys.otlp_endpoint, environment::variable(ENDPOINT)) {
             (Some(url), _) => url.clone(),
             (None, Some(text)) => ServiceUrl::try_from(text)
-                .map_err(|why| anyhow!("the variable {ENDPOINT} is no address of a collector: {why}"))?,
+                .map_err(|why| anyhow!("the variable {ENDPOINT} is not the URL of a collector: {why}"))?,
             (None, None) => return Ok(None),
         };
         let mut headers = match environment::variable(HEADERS) {
             Some(text) => {
-                of_variable(&text).with_context(|| format!("the variable {HEADERS} cannot be read"))?
+                parse_headers(&text).with_context(|| format!("the variable {HEADERS} cannot be read"))?
             }
             None => Vec::new(),
         };
@@ -51,7 +49,7 @@ impl Collector {
             headers.push((keys.otlp_key_header.clone(), key));
         }
         for (name, value) in &headers {
-            // To see whether it can be sent at all.
+            // Checks that the header is valid.
             Request::post("http://collector.invalid", "").secret_header(name, value.expose())?;
         }
         Ok(Some(Self {
@@ -62,21 +60,21 @@ impl Collector {
         }))
     }
 
-    /// What has to be hidden wherever something is told.
+    /// Values to redact.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = Secret> {
         self.headers.iter().map(|(_, value)| value.clone())
     }
 }
 
-/// Reads `name=value,name=value`, whose values are escaped as in URLs.
-fn of_variable(text: &str) -> anyhow::Result<Vec<(String, Secret)>> {
+/// Parses `name=value,name=value` with percent-encoded values.
+fn parse_headers(text: &str) -> anyhow::Result<Vec<(String, Secret)>> {
     let pairs = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());
     pairs
         .map(|pair| {
-            // What stands there is a key, so it is not repeated.
+            // The text holds a key, so errors do not quote it.
             let (name, value) =
                 pair.split_once('=').context("write `name=value`, with commas between them")?;
-            let value = unescaped(value.trim()).context("a value is escaped in a wrong way")?;
+            let value = unescaped(value.trim()).context("a value is not percent-encoded correctly")?;
             Ok((name.trim().to_owned(), Secret::new(format!("${HEADERS}"), value)))
         })
         .collect()
@@ -100,7 +98,7 @@ mod settings_tests {
     #[test]
     fn headers_are_read_as_every_exporter_reads_them() {
         let read = |text: &str| -> Option<Vec<(String, String)>> {
-            let headers = of_variable(text).ok()?;
+            let headers = parse_headers(text).ok()?;
             Some(headers.into_iter().map(|(name, value)| (name, value.expose().to_owned())).collect())
         };
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());

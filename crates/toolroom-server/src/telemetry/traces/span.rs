@@ -1,4 +1,4 @@
-//! A span: something that took time.
+//! Spans.
 
 use std::borrow::Cow;
 
@@ -6,31 +6,26 @@ use toolroom::clock::Timestamp;
 
 use super::context::{SpanContext, SpanId};
 
-/// Something that took time. It holds names, ids and numbers: nothing that was said.
+/// A span. Holds names, ids and numbers, and no content.
 #[derive(Debug, Clone)]
 pub(super) struct Span {
     pub(super) context: SpanContext,
     pub(super) parent: Option<SpanId>,
     pub(super) name: String,
-    pub(super) kind: Kind,
+    pub(super) kind: SpanKind,
     pub(super) start: Timestamp,
     pub(super) end: Timestamp,
     pub(super) attributes: Vec<(&'static str, Attribute)>,
     pub(super) has_failed: bool,
 }
 
-/// Which side of a conversation it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Something of our own.
+pub(super) enum SpanKind {
     Internal,
-    /// We were asked.
     Server,
-    /// We asked somebody.
     Client,
 }
 
-/// What is known about it.
 #[derive(Debug, Clone)]
 pub(super) enum Attribute {
     Text(Cow<'static, str>),

@@ -1,4 +1,4 @@
-//! What becomes of spans where they cannot go.
+//! Spans that cannot be exported.
 
 use std::io::Read as _;
 use std::net::TcpListener;
@@ -8,21 +8,21 @@ use toolroom::redact::Secret;
 
 use super::settings::Collector;
 use super::tracer::{RequestEnd, Tracer};
-use crate::metrics::Figures;
+use crate::metrics::Metrics;
 
 #[tokio::test]
-#[expect(clippy::disallowed_methods, reason = "a test that looks whether somebody connects")]
-async fn a_collector_that_nobody_opened_gets_nothing() {
+#[expect(clippy::disallowed_methods, reason = "the test listens for connections")]
+async fn a_collector_without_an_egress_rule_gets_nothing() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
-    let figures = Figures::new();
+    let metrics = Metrics::new();
     let collector = Collector {
         url: format!("http://{}/v1/traces", listener.local_addr().unwrap()),
         opening: None,
-        headers: vec![("authorization".to_owned(), Secret::new("key", "for nobody"))],
+        headers: vec![("authorization".to_owned(), Secret::new("key", "unused"))],
         service: "toolroom".to_owned(),
     };
-    let (tracer, task) = Tracer::start(collector, Arc::clone(&figures), |text| text.into());
+    let (tracer, task) = Tracer::start(collector, Arc::clone(&metrics), |text| text.into());
     let started = toolroom::clock::Timestamp::from_micros(1);
     let end = RequestEnd {
         method: "GET",
@@ -33,7 +33,7 @@ async fn a_collector_that_nobody_opened_gets_nothing() {
     };
     tracer.request(Tracer::receive(&axum::http::HeaderMap::new()), end);
     tracer.finish(task).await;
-    assert!(figures.page(0, 0).contains("trace_spans_total{fate=\"lost\"} 1"), "{}", figures.page(0, 0));
+    assert!(metrics.page(0, 0).contains("trace_spans_total{fate=\"lost\"} 1"), "{}", metrics.page(0, 0));
     let knocked = listener.accept().map(|(mut stream, _)| stream.read(&mut [0; 64]));
     assert!(knocked.is_err(), "{knocked:?}");
 }

@@ -1,4 +1,4 @@
-//! Takes spans of what happens, for whoever sends them.
+//! Records spans and queues them for export.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,23 +14,23 @@ use toolroom::tool::{ErrorKind, RaisedBy};
 use super::context::SpanContext;
 use super::export::Exporter;
 use super::settings::Collector;
-use super::span::{Attribute, Kind, Span};
-use crate::metrics::Figures;
-use crate::telemetry::Hide;
+use super::span::{Attribute, Span, SpanKind};
+use crate::metrics::Metrics;
+use crate::telemetry::RedactFn;
 
-/// Spans that may wait to be sent.
-const WAITING: usize = 8_192;
+/// Capacity of the export queue.
+const QUEUE_SPANS: usize = 8_192;
 
-/// How long the end of the server waits for the last of them.
-const LAST_PATIENCE: Duration = Duration::from_secs(3);
+/// How long shutdown waits for the export.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Methods that OpenTelemetry does not know are called so.
+/// The name of OpenTelemetry for other methods.
 const OTHER_METHOD: &str = "_OTHER";
 
-/// Takes spans. It never waits: what cannot be taken is lost, and counted.
+/// Records spans without waiting. Spans that do not fit the queue are dropped and counted.
 pub(crate) struct Tracer {
     spans: Sender<Span>,
-    figures: Arc<Figures>,
+    metrics: Arc<Metrics>,
     ending: CancellationToken,
 }
 
@@ -38,15 +38,14 @@ pub(crate) struct Tracer {
 #[derive(Clone, Copy)]
 pub(crate) struct RequestEnd {
     pub(crate) method: &'static str,
-    /// The pattern of its route.
     pub(crate) route: Option<&'static str>,
     pub(crate) started: Timestamp,
     pub(crate) took: Duration,
-    /// What was replied; nothing to somebody who is gone.
+    /// `None` if the client disconnected first.
     pub(crate) status: Option<u16>,
 }
 
-/// What a request is in its trace.
+/// The span of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestTrace {
     pub(super) own: SpanContext,
@@ -54,42 +53,42 @@ pub(crate) struct RequestTrace {
 }
 
 impl RequestTrace {
-    /// What happens in the request is below this.
+    /// The parent of everything in the request.
     pub(crate) const fn context(self) -> SpanContext {
         self.own
     }
 }
 
 impl Tracer {
-    /// Begins to send spans to a collector. The task ends after [`Tracer::finish`].
+    /// Starts the export. The task ends after [`Tracer::finish`].
     pub(crate) fn start(
         collector: Collector,
-        figures: Arc<Figures>,
-        hide: Hide,
+        metrics: Arc<Metrics>,
+        redact: RedactFn,
     ) -> (Arc<Self>, JoinHandle<()>) {
-        let (spans, taken) = mpsc::channel(WAITING);
+        let (spans, taken) = mpsc::channel(QUEUE_SPANS);
         let ending = CancellationToken::new();
-        let exporter = Exporter::new(collector, Arc::clone(&figures), hide);
+        let exporter = Exporter::new(collector, Arc::clone(&metrics), redact);
         let task = tokio::spawn(exporter.work(taken, ending.clone()));
-        (Arc::new(Self { spans, figures, ending }), task)
+        (Arc::new(Self { spans, metrics, ending }), task)
     }
 
-    /// Sends what is left, but does not take long.
+    /// Exports pending spans, within [`SHUTDOWN_TIMEOUT`].
     pub(crate) async fn finish(&self, task: JoinHandle<()>) {
         self.ending.cancel();
-        if tokio::time::timeout(LAST_PATIENCE, task).await.is_err() {
-            tracing::warn!("the last traces could not be sent in time");
+        if tokio::time::timeout(SHUTDOWN_TIMEOUT, task).await.is_err() {
+            tracing::warn!("the last traces could not be exported in time");
         }
     }
 
-    /// A request begins, as part of whatever its sender says.
+    /// The span of a new request, below that of its client if it sends one.
     pub(crate) fn receive(headers: &HeaderMap) -> RequestTrace {
-        let parent = SpanContext::of_headers(headers);
+        let parent = SpanContext::from_headers(headers);
         let own = parent.map_or_else(|| SpanContext::root(&SystemClock), |parent| parent.child(&SystemClock));
         RequestTrace { own, parent }
     }
 
-    /// A request is over.
+    /// Records a finished request.
     pub(crate) fn request(&self, trace: RequestTrace, end: RequestEnd) {
         let RequestEnd { method, route, started, took, status } = end;
         let method = if method == "other" { OTHER_METHOD } else { method };
@@ -106,11 +105,11 @@ impl Tracer {
             let kind = status.map_or_else(|| "cancelled".to_owned(), |status| status.to_string());
             attributes.push(("error.type", kind.into()));
         }
-        self.take(Span {
+        self.record(Span {
             context: trace.own,
             parent: trace.parent.map(|parent| parent.span),
             name,
-            kind: Kind::Server,
+            kind: SpanKind::Server,
             start: started,
             end: started.after(took),
             attributes,
@@ -118,22 +117,22 @@ impl Tracer {
         });
     }
 
-    /// A call that belongs to no run is over.
-    pub(crate) fn call(&self, above: SpanContext, report: &CallReport) {
+    /// Records a finished direct call.
+    pub(crate) fn call(&self, parent: SpanContext, report: &CallReport) {
         let end = SystemClock.now();
         let unknown = matches!(&report.outcome, Outcome::Failed(error)
             if error.kind() == ErrorKind::NotFound && error.raised_by() == RaisedBy::Kernel);
         let tool = if unknown { "unknown" } else { &report.tool };
-        let told = ToolEnd { tool, outcome: report.outcome.name(), rule: report.rule.as_deref() };
-        let mut span = told.span(above, end.before(report.duration), end);
+        let end_of_call = ToolEnd { tool, outcome: report.outcome.name(), rule: report.rule.as_deref() };
+        let mut span = end_of_call.span(parent, end.before(report.duration), end);
         span.attributes.push(("toolroom.call.id", report.call_id.to_string().into()));
-        self.take(span);
+        self.record(span);
     }
 
-    /// Takes a span, if somebody wants it and there is room.
-    pub(super) fn take(&self, span: Span) {
+    /// Queues a sampled span.
+    pub(super) fn record(&self, span: Span) {
         if span.context.sampled && self.spans.try_send(span).is_err() {
-            self.figures.spans_lost(1);
+            self.metrics.spans_lost(1);
         }
     }
 }
@@ -147,14 +146,14 @@ pub(super) struct ToolEnd<'a> {
 }
 
 impl ToolEnd<'_> {
-    pub(super) fn span(&self, above: SpanContext, start: Timestamp, end: Timestamp) -> Span {
+    pub(super) fn span(&self, parent: SpanContext, start: Timestamp, end: Timestamp) -> Span {
         let Self { tool, outcome, rule } = self;
         let mut attributes: Vec<(&'static str, Attribute)> = vec![
             ("gen_ai.operation.name", "execute_tool".into()),
             ("gen_ai.tool.name", (*tool).to_owned().into()),
             ("toolroom.outcome", (*outcome).to_owned().into()),
         ];
-        // What failed may never have come before the guard.
+        // A failed call may not have reached the policy.
         let decision = match *outcome {
             "done" | "unknown" => Some("allow"),
             "denied" => Some("deny"),
@@ -168,10 +167,10 @@ impl ToolEnd<'_> {
             attributes.push(("error.type", (*outcome).to_owned().into()));
         }
         Span {
-            context: above.child(&SystemClock),
-            parent: Some(above.span),
+            context: parent.child(&SystemClock),
+            parent: Some(parent.span),
             name: format!("execute_tool {tool}"),
-            kind: Kind::Internal,
+            kind: SpanKind::Internal,
             start,
             end,
             attributes,

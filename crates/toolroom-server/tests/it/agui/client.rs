@@ -11,7 +11,7 @@ use crate::serve::Served;
 /// The clients that have to be content.
 pub(super) const CLIENTS: [&str; 2] = ["1.0.0", "0.0.59"];
 
-/// A server over a model that says what a test wrote down, and whoever is signed in there.
+/// A server over a scripted model, and its signed-in users.
 pub(super) struct Stage {
     pub(super) served: Served,
     pub(super) model: ScriptedModel,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::afoot::until;
+use crate::processes::until;
 use crate::scale::scaled;
 use crate::scenes::{DEATHS, WHOLE, closes_the_ways, effects, opens_the_ways, read, served, times_asked};
 use crate::serve::Served;
@@ -95,7 +95,7 @@ impl Thread {
         &self.told.iter().rev().find(|told| told.kind() == kind).unwrap().event
     }
 
-    /// The next run, with whatever the thread waits for.
+    /// The next run, with all answers and results the thread waits for.
     fn is_answered(&mut self, served: &Served, key: &str) {
         match self.scene() {
             "asks" => {

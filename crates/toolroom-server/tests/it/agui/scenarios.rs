@@ -102,7 +102,7 @@ fn the_rules_of_interrupts_hold_for_every_input() {
 }
 
 #[test]
-fn a_question_that_nobody_answered_in_time_can_only_be_taken_back() {
+fn an_expired_question_can_only_be_cancelled() {
     let config = format!("[policy]\napproval_expires = \"2s\"\n{ASK}");
     played("expiry", &config, || vec![calls([calculate()]), Line::says("Good.")]);
 }

@@ -5,8 +5,8 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::json;
 
-use crate::afoot::until;
 use crate::home::{Home, Ran, ran};
+use crate::processes::until;
 use crate::scripted_model::{Line, ScriptedModel};
 use crate::serve::Served;
 

@@ -7,9 +7,9 @@ use base64::engine::general_purpose::STANDARD;
 use rustix::net::sockopt::set_socket_recv_buffer_size;
 use serde_json::{Value, json};
 
-use crate::afoot::until;
 use crate::home::Home;
 use crate::mcp::place::modern;
+use crate::processes::until;
 use crate::serve::Served;
 use crate::serve::wire::Asked;
 

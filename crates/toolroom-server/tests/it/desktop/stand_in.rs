@@ -6,8 +6,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::afoot::until;
 use crate::home::{Home, Ran, ran};
+use crate::processes::until;
 
 /// Must not reach any desktop program.
 pub(crate) const CANARY: &str = "tr-canary-4242424242";

@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::afoot::until;
 use crate::home::{Home, Ran, belongs_to_programs, ran};
+use crate::processes::until;
 
 /// A headless compositor without a graphics card.
 struct Compositor {

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::place::{hello, legacy, modern, result, text};
-use crate::afoot::until;
 use crate::home::Home;
+use crate::processes::until;
 use crate::serve::Served;
 use crate::serve::stream::Stream;
 use crate::serve::wire::Asked;

@@ -8,8 +8,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::place::{LEGACY, MODERN};
-use crate::afoot::until;
 use crate::home::Home;
+use crate::processes::until;
 
 /// A server that we started.
 struct Started {

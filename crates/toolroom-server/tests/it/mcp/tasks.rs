@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::place::{modern, modern_with, result, text};
-use crate::afoot::until;
+use crate::processes::until;
 use crate::serve::Served;
 use crate::serve::wire::{Asked, Reply};
 

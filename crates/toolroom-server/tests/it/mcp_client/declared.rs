@@ -150,7 +150,7 @@ fn a_stricter_declaration_of_another_process_applies_to_the_next_call() {
     served.home.run(&["mcp", "declare", "fast", "--can", "reads-private"]).ended(0);
     let next = call();
     assert_ne!(next["outcome"], "done", "{next}");
-    crate::afoot::until(|| call()["outcome"] == "pending");
+    crate::processes::until(|| call()["outcome"] == "pending");
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::net::{TcpListener, TcpStream};
 use serde_json::{Value, json};
 
 use super::{folder, found, python};
-use crate::afoot::{marked, until};
 use crate::home::{Home, Ran};
+use crate::processes::{marked, until};
 
 /// A toolroom with a hostile server of this kind.
 fn with(mode: &str) -> (Home, Ran) {

@@ -66,7 +66,7 @@ impl Listening {
         let mut command = Command::new(program);
         command.args(arguments(&port.to_string())).env("PORT", port.to_string());
         let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        crate::afoot::until(|| std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
+        crate::processes::until(|| std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
         Self { process, port }
     }
 }

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{Listening, folder, found, python};
-use crate::afoot::until;
 use crate::home::{Home, Ran};
+use crate::processes::until;
 use crate::serve::Served;
 
 /// Much less than what a server that says nothing would be waited for, and more than a slow machine needs.

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::served::Served;
 use super::wire::{Asked, Reply};
-use crate::afoot::until;
 use crate::home::Home;
+use crate::processes::until;
 use crate::scripted_model::{Line, ScriptedModel};
 
 fn answer(served: &Served, key: &str, call: &str, answer: &str) -> Reply {

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::served::Served;
 use super::wire::Asked;
-use crate::afoot::until;
 use crate::approvals::OPERATORS;
+use crate::processes::until;
 
 #[test]
 fn a_call_ends_as_on_the_command_line() {

@@ -9,8 +9,8 @@ use toolroom_host::descriptors::allow_open_files;
 use super::served::Served;
 use super::stream::{End, Stream, Told};
 use super::wire::{Asked, Wire};
-use crate::afoot::until;
 use crate::home::Home;
+use crate::processes::until;
 use crate::scale::scaled;
 use crate::scripted_model::{Line, Pace, ScriptedModel};
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::served::{SCOPES, Served};
 use super::wire::{Asked, Reply};
-use crate::afoot::until;
+use crate::processes::until;
 use crate::scripted_model::Line;
 
 fn append(served: &Served, key: &str, name: &str, text: &str) -> Asked {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::served::Served;
 use super::stream::{End, Stream, Told, events};
 use super::wire::Asked;
-use crate::afoot::until;
+use crate::processes::until;
 use crate::scale::scaled;
 use crate::scenes::{DEATHS, WHOLE, closes_the_ways, effects, opens_the_ways, read, served, times_asked};
 

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::served::Served;
 use super::wire::Asked;
-use crate::afoot::until;
 use crate::canary::Canary;
 use crate::home::Home;
+use crate::processes::until;
 use crate::scripted_model::{Line, ScriptedModel};
 
 /// The line about a request, once it is written.

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::served::Served;
 use super::wire::{Asked, Reply, Wire};
-use crate::afoot::until;
+use crate::processes::until;
 
 #[track_caller]
 fn is_too_soon(reply: Reply, axis: &str) {

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::served::Served;
 use super::wire::Asked;
-use crate::afoot::until;
 use crate::home::Home;
+use crate::processes::until;
 
 fn configured(config: &str) -> Home {
     let home = Home::new();

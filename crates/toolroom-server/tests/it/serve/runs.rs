@@ -5,8 +5,8 @@ use serde_json::json;
 use super::served::Served;
 use super::stream::{Stream, Told, events};
 use super::wire::Asked;
-use crate::afoot::until;
 use crate::home::Home;
+use crate::processes::until;
 use crate::scripted_model::{Line, ScriptedModel};
 
 fn kinds(events: &[Told]) -> Vec<&str> {

@@ -10,8 +10,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::wire::{Asked, Reply, Wire};
-use crate::afoot::until;
 use crate::home::Home;
+use crate::processes::until;
 use crate::scripted_model::{Line, ScriptedModel};
 
 /// Every scope there is.

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::served::Served;
 use super::stream::{End, Stream};
 use super::wire::{Asked, Wire};
-use crate::afoot::until;
 use crate::home::Home;
+use crate::processes::until;
 use crate::scale::scaled;
 use crate::scripted_model::{Line, ScriptedModel};
 

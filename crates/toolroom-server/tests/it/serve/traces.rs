@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use super::served::Served;
 use super::wire::Asked;
-use crate::afoot::until;
 use crate::canary::Canary;
 use crate::home::Home;
+use crate::processes::until;
 use crate::scripted_model::{Line, ScriptedModel};
 
 /// A collector that writes down what it gets: the head of a request and its body.

@@ -22,8 +22,7 @@ struct MemoryStoreArguments {
 }
 
 pub(super) fn tool(port: MemoryPort) -> Result<Arc<dyn Tool>, IdError> {
-    let description =
-        "Remember something about the user beyond this conversation, or update the memory under a key";
+    let description = "Remember something about the user beyond this conversation, or update what is remembered under a key";
     let tool = tool_fn(
         "builtin:memory_store",
         description,

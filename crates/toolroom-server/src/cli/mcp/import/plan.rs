@@ -11,7 +11,7 @@ use toolroom_tools::mcp::import::{ImportSource, ImportTarget, ImportedServer, Im
 
 use super::values::{PlannedSecret, SecretExtractor};
 use crate::gateway::{StoredSecrets, check_encryption, check_headers, is_same_server};
-use crate::settings::Fate;
+use crate::settings::ImportState;
 
 /// The sandbox profile of imported programs.
 const PROFILE: &str = "workspace";
@@ -63,7 +63,7 @@ pub(super) struct PlannedServer {
     pub(super) original_name: String,
     pub(super) record: ServerRecord,
     pub(super) secrets: Vec<PlannedSecret>,
-    pub(super) fate: Fate,
+    pub(super) fate: ImportState,
     /// The program or address that is replaced by another one.
     pub(super) before: Option<Transport>,
     /// Settings of its entry that are not imported.
@@ -109,9 +109,9 @@ impl ExistingState {
                 && self.are_known(&secrets, planned)
         };
         let fate = match before {
-            None => Fate::New,
-            Some(server) if is_same(server) => Fate::Same,
-            Some(_) => Fate::Changed,
+            None => ImportState::New,
+            Some(server) if is_same(server) => ImportState::Same,
+            Some(_) => ImportState::Changed,
         };
         let mut record = ServerRecord {
             name,

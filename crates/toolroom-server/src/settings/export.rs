@@ -1,4 +1,4 @@
-//! Gathering what was set.
+//! Exports the settings.
 
 use toolroom::agent::Agents;
 use toolroom::foreign::ForeignServers;
@@ -8,17 +8,16 @@ use super::document::{ProjectSettings, SettingsDocument};
 use crate::app::App;
 use crate::identity::{Project, projects};
 
-/// What was set in all projects. Answers that hold in one conversation are left out: it exists here alone.
-pub(crate) async fn gather(app: &App) -> anyhow::Result<SettingsDocument> {
+/// The settings of all projects, without standing answers of single conversations, which exist only here.
+pub(crate) async fn export_settings(app: &App) -> anyhow::Result<SettingsDocument> {
     let mut all = Vec::new();
     for project in projects(&app.store).await? {
-        all.push(of_project(app, project).await?);
+        all.push(project_settings(app, project).await?);
     }
     Ok(SettingsDocument::new(all))
 }
 
-/// What was set in a project.
-pub(super) async fn of_project(app: &App, project: Project) -> anyhow::Result<ProjectSettings> {
+pub(super) async fn project_settings(app: &App, project: Project) -> anyhow::Result<ProjectSettings> {
     let Project { id, name, host_tools, .. } = project;
     let standing = app.store.standing(&id).await?;
     let owned = |(name, state): (&str, SwitchState)| (name.to_owned(), state);

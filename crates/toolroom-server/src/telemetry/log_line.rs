@@ -1,4 +1,4 @@
-//! A line of the log, for people or for programs. Whatever it is about, it stays one line.
+//! Formats log records as text or JSON, always on one line.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -9,46 +9,44 @@ use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::Value;
 use toolroom::clock::Timestamp;
 use tracing::Level;
-use tracing::field::{Field, Visit as Fields};
+use tracing::field::{Field, Visit as FieldVisitor};
 
-use super::Hide;
-use super::visit::Visit;
+use super::RedactFn;
+use super::current_request::CurrentRequest;
 
-/// Longest text of a field. What is longer is cut off.
+/// Longer field texts are cut.
 const TEXT_BYTES: usize = 8 * 1024;
 
-/// Something to be told.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(super) struct LogRecord {
     pub(super) at: Timestamp,
     pub(super) level: Level,
     pub(super) target: &'static str,
-    pub(super) said: Said,
-    /// The request it happened in.
-    pub(super) visit: Option<Arc<Visit>>,
+    pub(super) content: LogContent,
+    /// The request of the task that logged it.
+    pub(super) request: Option<Arc<CurrentRequest>>,
 }
 
-/// What is said.
 #[derive(Debug)]
-pub(super) enum Said {
-    Words(Words),
-    /// What is said most often is put into words when it is written.
+pub(super) enum LogContent {
+    Event(EventFields),
+    /// The most frequent record; formatted on the writer thread.
     Request(RequestLine),
 }
 
-/// Words, and fields beside them.
+/// Message and fields of a `tracing` event.
 #[derive(Debug, Default)]
-pub(super) struct Words {
+pub(super) struct EventFields {
     pub(super) message: String,
     pub(super) fields: Vec<(&'static str, Value)>,
 }
 
-/// That a request is over.
+/// A finished request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestLine {
     pub(crate) method: &'static str,
     pub(crate) route: &'static str,
-    /// None, if its sender has left before.
+    /// `None` if the client disconnected first.
     pub(crate) status: Option<u16>,
     pub(crate) ms: f64,
     pub(crate) from: Option<IpAddr>,
@@ -58,21 +56,21 @@ impl RequestLine {
     pub(super) const fn message(&self) -> &'static str {
         match self.status {
             Some(_) => "request",
-            None => "request given up by its sender",
+            None => "request cancelled by the client",
         }
     }
 }
 
-impl Said {
+impl LogContent {
     fn message(&self) -> &str {
         match self {
-            Self::Words(words) => &words.message,
+            Self::Event(event) => &event.message,
             Self::Request(line) => line.message(),
         }
     }
 }
 
-impl Words {
+impl EventFields {
     fn add(&mut self, field: &Field, value: Value) {
         match (field.name(), value) {
             ("message", Value::String(text)) => self.message = text,
@@ -81,11 +79,11 @@ impl Words {
     }
 }
 
-impl Fields for Words {
+impl FieldVisitor for EventFields {
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
-        let mut text = Bounded::default();
-        // It fails once there is enough.
-        let _enough = write!(text, "{value:?}");
+        let mut text = TruncatedText::default();
+        // Fails once the limit is reached.
+        let _is_complete = write!(text, "{value:?}");
         self.add(field, Value::String(text.0));
     }
 
@@ -111,11 +109,11 @@ impl Fields for Words {
     }
 }
 
-/// Takes so much and no more.
+/// Cuts text at [`TEXT_BYTES`].
 #[derive(Default)]
-struct Bounded(String);
+struct TruncatedText(String);
 
-impl std::fmt::Write for Bounded {
+impl std::fmt::Write for TruncatedText {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
         let room = TEXT_BYTES.saturating_sub(self.0.len());
         self.0.push_str(text.get(..text.floor_char_boundary(room)).unwrap_or_default());
@@ -123,84 +121,84 @@ impl std::fmt::Write for Bounded {
     }
 }
 
-/// A record without its secrets. Its fields are followed by those of the request.
-pub(super) struct Told<'a> {
-    pub(super) record: &'a Record,
-    pub(super) hide: Hide,
+/// A record for display, redacted. The fields of its request come last.
+pub(super) struct RedactedRecord<'a> {
+    pub(super) record: &'a LogRecord,
+    pub(super) redact: RedactFn,
 }
 
-/// What the line itself says and no field says over.
-const OWN: [&str; 4] = ["time", "level", "target", "message"];
+/// Names of the JSON line that no field replaces.
+const RESERVED_FIELDS: [&str; 4] = ["time", "level", "target", "message"];
 
-impl Told<'_> {
-    fn each<E>(&self, mut tell: impl FnMut(&'static str, Part<'_>) -> Result<(), E>) -> Result<(), E> {
-        let hide = self.hide;
-        match &self.record.said {
-            Said::Words(words) => {
-                for (name, value) in &words.fields {
+impl RedactedRecord<'_> {
+    fn each<E>(&self, mut write: impl FnMut(&'static str, FieldValue<'_>) -> Result<(), E>) -> Result<(), E> {
+        let redact = self.redact;
+        match &self.record.content {
+            LogContent::Event(event) => {
+                for (name, value) in &event.fields {
                     let part = match value {
-                        Value::String(text) => Part::Text(hide(text)),
-                        other => Part::Other(Cow::Borrowed(other)),
+                        Value::String(text) => FieldValue::Text(redact(text)),
+                        other => FieldValue::Other(Cow::Borrowed(other)),
                     };
-                    tell(name, part)?;
+                    write(name, part)?;
                 }
             }
-            Said::Request(RequestLine { method, route, status, ms, from }) => {
-                tell("method", Part::Text(Cow::Borrowed(method)))?;
-                tell("route", Part::Text(Cow::Borrowed(route)))?;
-                status.map_or(Ok(()), |status| tell("status", Part::Other(Cow::Owned(status.into()))))?;
-                tell("ms", Part::Other(Cow::Owned((*ms).into())))?;
+            LogContent::Request(RequestLine { method, route, status, ms, from }) => {
+                write("method", FieldValue::Text(Cow::Borrowed(method)))?;
+                write("route", FieldValue::Text(Cow::Borrowed(route)))?;
+                status
+                    .map_or(Ok(()), |status| write("status", FieldValue::Other(Cow::Owned(status.into()))))?;
+                write("ms", FieldValue::Other(Cow::Owned((*ms).into())))?;
                 from.map_or(Ok(()), |from| {
-                    tell("from", Part::Text(hide(&from.to_string()).into_owned().into()))
+                    write("from", FieldValue::Text(redact(&from.to_string()).into_owned().into()))
                 })?;
             }
         }
-        let Some(visit) = &self.record.visit else { return Ok(()) };
-        tell("request_id", Part::Text(hide(&visit.request_id)))?;
-        let Some(caller) = visit.caller() else { return Ok(()) };
-        tell("project", Part::Text(hide(caller.project.as_str())))?;
+        let Some(request) = &self.record.request else { return Ok(()) };
+        write("request_id", FieldValue::Text(redact(&request.request_id)))?;
+        let Some(caller) = request.caller() else { return Ok(()) };
+        write("project", FieldValue::Text(redact(caller.project.as_str())))?;
         match caller.key() {
-            Some(key) => tell("key", Part::Text(Cow::Borrowed(key))),
+            Some(key) => write("key", FieldValue::Text(Cow::Borrowed(key))),
             None => Ok(()),
         }
     }
 
-    /// As a person reads it.
+    /// The line for people.
     pub(super) fn text(&self) -> String {
-        let Record { at, level, said, .. } = self.record;
+        let LogRecord { at, level, content, .. } = self.record;
         let mut line = format!("{} {level:5} ", time(*at));
-        escape(&(self.hide)(said.message()), &mut line);
-        let told = self.each(|name, part| match part {
-            Part::Text(text) if is_plain(&text) => write!(line, " {name}={text}"),
-            Part::Text(text) => write!(line, " {name}={text:?}"),
-            Part::Other(value) => write!(line, " {name}={value}"),
+        escape(&(self.redact)(content.message()), &mut line);
+        let result = self.each(|name, part| match part {
+            FieldValue::Text(text) if is_plain(&text) => write!(line, " {name}={text}"),
+            FieldValue::Text(text) => write!(line, " {name}={text:?}"),
+            FieldValue::Other(value) => write!(line, " {name}={value}"),
         });
-        // A text takes everything.
-        debug_assert!(told.is_ok());
+        // Writing to a string cannot fail.
+        debug_assert!(result.is_ok());
         line
     }
 }
 
-/// The value of a field.
-enum Part<'a> {
+enum FieldValue<'a> {
     Text(Cow<'a, str>),
     Other(Cow<'a, Value>),
 }
 
-/// As one JSON object.
-impl Serialize for Told<'_> {
+/// The line as a JSON object.
+impl Serialize for RedactedRecord<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Record { at, level, target, said, .. } = self.record;
+        let LogRecord { at, level, target, content, .. } = self.record;
         let mut line = serializer.serialize_map(None)?;
         line.serialize_entry("time", &time(*at))?;
         line.serialize_entry("level", level_name(*level))?;
         line.serialize_entry("target", target)?;
-        match said {
-            Said::Words(words) => line.serialize_entry("message", &(self.hide)(&words.message))?,
-            Said::Request(request) => line.serialize_entry("message", request.message())?,
+        match content {
+            LogContent::Event(event) => line.serialize_entry("message", &(self.redact)(&event.message))?,
+            LogContent::Request(request) => line.serialize_entry("message", request.message())?,
         }
-        // Who came first is not said over. What we say ourselves says nothing twice.
-        let mut names = matches!(said, Said::Words(_)).then(|| Vec::from(OWN));
+        // The first field of a name wins. Request lines have no duplicates.
+        let mut names = matches!(content, LogContent::Event(_)).then(|| Vec::from(RESERVED_FIELDS));
         self.each(|name, part| {
             if let Some(names) = &mut names {
                 if names.contains(&name) {
@@ -209,8 +207,8 @@ impl Serialize for Told<'_> {
                 names.push(name);
             }
             match part {
-                Part::Text(text) => line.serialize_entry(name, &text),
-                Part::Other(value) => line.serialize_entry(name, &value),
+                FieldValue::Text(text) => line.serialize_entry(name, &text),
+                FieldValue::Other(value) => line.serialize_entry(name, &value),
             }
         })?;
         line.end()
@@ -227,13 +225,13 @@ const fn level_name(level: Level) -> &'static str {
     }
 }
 
-/// Whether a text can stand in a line without quotes.
+/// Whether a text needs no quotes.
 fn is_plain(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\\' | '=');
     !text.is_empty() && text.chars().all(plain)
 }
 
-/// Writes a text without anything that ends a line or that a terminal would obey.
+/// Escapes line breaks and control characters.
 fn escape(text: &str, line: &mut String) {
     for c in text.chars() {
         match c {
@@ -254,42 +252,42 @@ mod tests {
 
     use super::*;
 
-    fn record(message: &str, value: &str) -> Record {
-        Record {
+    fn record(message: &str, value: &str) -> LogRecord {
+        LogRecord {
             at: Timestamp::from_micros(1_700_000_000_000_001),
             level: Level::WARN,
             target: "toolroom_server",
-            said: Said::Words(Words {
+            content: LogContent::Event(EventFields {
                 message: message.to_owned(),
                 fields: vec![("error", value.into()), ("status", 503.into()), ("message", "other".into())],
             }),
-            visit: Some(Visit::new("abc-1".to_owned(), None)),
+            request: Some(CurrentRequest::new("abc-1".to_owned(), None)),
         }
     }
 
-    fn text(record: &Record) -> String {
-        Told { record, hide: |text| Cow::Borrowed(text) }.text()
+    fn text(record: &LogRecord) -> String {
+        RedactedRecord { record, redact: |text| Cow::Borrowed(text) }.text()
     }
 
-    fn json(record: &Record) -> String {
-        serde_json::to_string(&Told { record, hide: |text| Cow::Borrowed(text) }).unwrap()
+    fn json(record: &LogRecord) -> String {
+        serde_json::to_string(&RedactedRecord { record, redact: |text| Cow::Borrowed(text) }).unwrap()
     }
 
     #[test]
-    fn a_line_says_when_what_and_in_which_request() {
-        let told = record("it's \"odd\"", "a b");
+    fn a_line_has_time_message_fields_and_request() {
+        let record = record("it's \"odd\"", "a b");
         assert_eq!(
-            text(&told),
+            text(&record),
             "2023-11-14T22:13:20.000001Z WARN  it's \"odd\" error=\"a b\" status=503 message=other request_id=abc-1"
         );
         assert_eq!(
-            json(&told),
+            json(&record),
             r#"{"time":"2023-11-14T22:13:20.000001Z","level":"warn","target":"toolroom_server","message":"it's \"odd\"","error":"a b","status":503,"request_id":"abc-1"}"#
         );
     }
 
     #[test]
-    fn a_request_is_told_when_it_is_over() {
+    fn a_finished_request_is_one_line() {
         let line = RequestLine {
             method: "POST",
             route: "/mcp",
@@ -297,36 +295,37 @@ mod tests {
             ms: 0.25,
             from: Some([127, 0, 0, 1].into()),
         };
-        let told = Record { said: Said::Request(line), ..record("", "") };
+        let record = LogRecord { content: LogContent::Request(line), ..record("", "") };
         assert_eq!(
-            text(&told),
+            text(&record),
             "2023-11-14T22:13:20.000001Z WARN  request method=POST route=/mcp status=200 ms=0.25 from=127.0.0.1 \
              request_id=abc-1"
         );
         assert_eq!(
-            json(&told),
+            json(&record),
             r#"{"time":"2023-11-14T22:13:20.000001Z","level":"warn","target":"toolroom_server","message":"request","method":"POST","route":"/mcp","status":200,"ms":0.25,"from":"127.0.0.1","request_id":"abc-1"}"#
         );
         let left = RequestLine { status: None, from: None, ..line };
-        let told = Record { said: Said::Request(left), ..record("", "") };
+        let record = LogRecord { content: LogContent::Request(left), ..record("", "") };
         assert!(
-            text(&told).contains("request given up by its sender method=POST route=/mcp ms=0.25 request_id")
+            text(&record)
+                .contains("request cancelled by the client method=POST route=/mcp ms=0.25 request_id")
         );
     }
 
     #[test]
-    fn secrets_are_hidden_in_every_part() {
+    fn secrets_are_redacted_in_every_field() {
         let record = record("hunter2", "x hunter2");
-        let told = Told { record: &record, hide: |text| text.replace("hunter2", "***").into() };
-        let json = serde_json::to_string(&told).unwrap();
-        assert!(!told.text().contains("hunter2") && !json.contains("hunter2"));
+        let record = RedactedRecord { record: &record, redact: |text| text.replace("hunter2", "***").into() };
+        let json = serde_json::to_string(&record).unwrap();
+        assert!(!record.text().contains("hunter2") && !json.contains("hunter2"));
     }
 
     proptest! {
         #[test]
-        fn whatever_is_said_is_one_line(message in any::<String>(), value in "\\PC*|[\\x00-\\x1f\u{202e}\u{2028}\\\\\"]*") {
-            let told = record(&message, &value);
-            let (text, json) = (text(&told), json(&told));
+        fn every_record_is_one_line(message in any::<String>(), value in "\\PC*|[\\x00-\\x1f\u{202e}\u{2028}\\\\\"]*") {
+            let record = record(&message, &value);
+            let (text, json) = (text(&record), json(&record));
             prop_assert!(!text.chars().any(char::is_control), "{text:?}");
             prop_assert!(!json.contains(['\n', '\r', '\u{1b}']), "{json:?}");
             let read: Value = serde_json::from_str(&json).unwrap();

@@ -1,4 +1,6 @@
-//! What is counted.
+//! Prometheus metrics, read at `/metrics`.
+//!
+//! Labels are tool ids and route patterns, which are few; never users, projects or anything a client sent.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,13 +17,13 @@ use toolroom::call::{CallReport, Outcome};
 use toolroom::conversation::{RunEvent, RunState};
 use toolroom::tool::{ErrorKind, RaisedBy};
 
-/// From a fraction of a millisecond to minutes.
-fn spans() -> Histogram {
+/// Buckets from half a millisecond to minutes.
+fn duration_histogram() -> Histogram {
     Histogram::new(exponential_buckets(0.000_5, 2.5, 14))
 }
 
-/// Everything that is counted.
-pub(crate) struct Figures {
+/// All metrics of the process.
+pub(crate) struct Metrics {
     registry: Registry,
     calls: Family<CallLabels, Counter>,
     call_seconds: Histogram,
@@ -69,17 +71,17 @@ enum TokenKind {
     Output,
 }
 
-/// A name that no tool has is not kept as a label: there are as many as people can think of.
+/// The label of unknown tools, so that labels stay bounded.
 const NO_TOOL: &str = "unknown";
 
-impl Figures {
+impl Metrics {
     pub(crate) fn new() -> Arc<Self> {
         let mut registry = Registry::with_prefix("toolroom");
-        let figures = Self {
+        let metrics = Self {
             calls: Family::default(),
-            call_seconds: spans(),
+            call_seconds: duration_histogram(),
             requests: Family::default(),
-            request_seconds: spans(),
+            request_seconds: duration_histogram(),
             runs: Family::default(),
             tokens: Family::default(),
             dollars: Counter::default(),
@@ -88,40 +90,39 @@ impl Figures {
             spans: Family::default(),
             registry: Registry::default(),
         };
-        registry.register("calls", "Calls of tools by how they ended", figures.calls.clone());
+        registry.register("calls", "Calls of tools by how they ended", metrics.calls.clone());
         registry.register_with_unit(
             "call",
             "How long calls took",
             Unit::Seconds,
-            figures.call_seconds.clone(),
+            metrics.call_seconds.clone(),
         );
-        registry.register("http_requests", "Requests by route and status", figures.requests.clone());
+        registry.register("http_requests", "Requests by route and status", metrics.requests.clone());
         registry.register_with_unit(
             "http_request",
             "How long requests took until their reply began",
             Unit::Seconds,
-            figures.request_seconds.clone(),
+            metrics.request_seconds.clone(),
         );
-        registry.register("runs", "Runs by how they came to rest", figures.runs.clone());
-        registry.register("tokens", "Tokens of models", figures.tokens.clone());
+        registry.register("runs", "Runs by how they came to rest", metrics.runs.clone());
+        registry.register("tokens", "Tokens of models", metrics.tokens.clone());
         registry.register(
             "cost_usd",
             "What models cost, as far as prices are known",
-            figures.dollars.clone(),
+            metrics.dollars.clone(),
         );
-        registry.register("runs_live", "Runs that are being worked on", figures.live_runs.clone());
-        registry.register("approvals_waiting", "Calls that wait for an answer", figures.waiting.clone());
-        registry.register("trace_spans", "Spans of traces, sent or lost", figures.spans.clone());
-        Arc::new(Self { registry, ..figures })
+        registry.register("runs_live", "Runs that are being worked on", metrics.live_runs.clone());
+        registry.register("approvals_waiting", "Calls that wait for an answer", metrics.waiting.clone());
+        registry.register("trace_spans", "Spans of traces, sent or lost", metrics.spans.clone());
+        Arc::new(Self { registry, ..metrics })
     }
 
-    /// Counts every call of a room.
+    /// Counts every call of the toolroom.
     pub(crate) fn observer(self: &Arc<Self>) -> CallObserver {
-        let figures = Arc::clone(self);
-        Arc::new(move |report| figures.call(report))
+        let metrics = Arc::clone(self);
+        Arc::new(move |report| metrics.call(report))
     }
 
-    /// A call has ended.
     fn call(&self, report: &CallReport) {
         let unknown = matches!(&report.outcome, Outcome::Failed(error)
             if error.kind() == ErrorKind::NotFound && error.raised_by() == RaisedBy::Kernel);
@@ -131,13 +132,11 @@ impl Figures {
         self.call_seconds.observe(report.duration.as_secs_f64());
     }
 
-    /// A request was replied to.
     pub(crate) fn request(&self, method: &'static str, route: &'static str, status: u16, took: Duration) {
         self.requests.get_or_create(&RequestLabels { method, route, status }).inc();
         self.request_seconds.observe(took.as_secs_f64());
     }
 
-    /// Something happened in a run.
     pub(crate) fn event(&self, event: &RunEvent) {
         let state = match event {
             RunEvent::Answered { usage, cost, .. } => {
@@ -160,17 +159,15 @@ impl Figures {
         self.runs.get_or_create(&RunLabels { state: state.as_str() }).inc();
     }
 
-    /// A collector has taken so many spans.
     pub(crate) fn spans_sent(&self, count: u64) {
         self.spans.get_or_create(&SpanLabels { fate: "sent" }).inc_by(count);
     }
 
-    /// So many spans came to nothing.
     pub(crate) fn spans_lost(&self, count: u64) {
         self.spans.get_or_create(&SpanLabels { fate: "lost" }).inc_by(count);
     }
 
-    /// The page that Prometheus reads.
+    /// The page in the text format of Prometheus.
     pub(crate) fn page(&self, live_runs: usize, waiting: u64) -> String {
         let whole = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         self.live_runs.set(whole(live_runs as u64));

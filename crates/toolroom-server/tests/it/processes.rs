@@ -1,11 +1,11 @@
-//! Which processes are there, and waiting for them.
+//! Finds processes and waits for conditions.
 
 use std::time::{Duration, Instant};
 
-/// What must happen at all happens in this time, however slow the machine.
+/// Timeout of [`until`], long enough for a slow machine.
 const BOUND: Duration = Duration::from_secs(30);
 
-/// The processes whose words hold this.
+/// The processes whose command line contains `mark`.
 pub(crate) fn marked(mark: &str) -> Vec<String> {
     let entries = std::fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path()));
     let words = entries.filter_map(|folder| std::fs::read(folder.join("cmdline")).ok());

@@ -1,4 +1,4 @@
-//! The request that is being worked on. Every line of log that is written meanwhile says which one it was.
+//! The request that the current task works on. Every log line of the task carries its id.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -9,20 +9,19 @@ use super::traces::SpanContext;
 use crate::identity::{Caller, Who};
 
 tokio::task_local! {
-    static VISIT: Arc<Visit>;
+    static CURRENT: Arc<CurrentRequest>;
 }
 
-/// One request.
 #[derive(Debug)]
-pub(crate) struct Visit {
-    /// What it is called, here and by whoever sent it.
+pub(crate) struct CurrentRequest {
+    /// The request id, from the client or made here.
     pub(crate) request_id: Box<str>,
-    /// What it is in its trace, if there are traces.
+    /// Its span, if traces are exported.
     pub(crate) span: Option<SpanContext>,
     caller: OnceLock<KnownCaller>,
 }
 
-/// Who sent it. Told of it is what a log may know: never the key itself, and nothing about a person.
+/// The sender, as far as a log may know it: never the key itself, nothing about a person.
 #[derive(Clone)]
 pub(super) struct KnownCaller {
     pub(super) project: ProjectId,
@@ -40,7 +39,7 @@ impl fmt::Debug for KnownCaller {
 }
 
 impl KnownCaller {
-    /// The id of the key, if it came with one.
+    /// The id of the API key, if there is one.
     pub(super) fn key(&self) -> Option<&str> {
         match &self.who {
             Who::Owner => None,
@@ -50,13 +49,13 @@ impl KnownCaller {
     }
 }
 
-impl Visit {
+impl CurrentRequest {
     pub(crate) fn new(request_id: String, span: Option<SpanContext>) -> Arc<Self> {
         Arc::new(Self { request_id: request_id.into(), span, caller: OnceLock::new() })
     }
 
-    fn is_of(&self, caller: &Caller) {
-        // A request has one sender, so whoever was there first is the same.
+    fn set_caller(&self, caller: &Caller) {
+        // A request has one sender, so a second call has the same.
         self.caller
             .get_or_init(|| KnownCaller { project: caller.scope.project.clone(), who: caller.who.clone() });
     }
@@ -65,37 +64,36 @@ impl Visit {
         self.caller.get()
     }
 
-    /// The same request, as part of the trace that it names itself (`traceparent`). Nothing, where there are no traces or
-    /// that is none.
-    pub(crate) fn within(&self, traceparent: &str) -> Option<Arc<Self>> {
+    /// The same request, as part of the trace that its `traceparent` names. `None` without traces, or if it is invalid.
+    pub(crate) fn with_traceparent(&self, traceparent: &str) -> Option<Arc<Self>> {
         self.span?;
         let span = Some(SpanContext::read(traceparent)?);
         Some(Arc::new(Self { request_id: self.request_id.clone(), span, caller: self.caller.clone() }))
     }
 
-    /// Does some work for this request.
-    pub(crate) fn during<T>(self: Arc<Self>, work: impl Future<Output = T>) -> impl Future<Output = T> {
-        VISIT.scope(self, work)
+    /// Runs work as part of this request.
+    pub(crate) fn scope<T>(self: Arc<Self>, work: impl Future<Output = T>) -> impl Future<Output = T> {
+        CURRENT.scope(self, work)
     }
 }
 
-/// Somebody was recognised as the sender of the request that is being worked on here.
-pub(crate) fn is_of(caller: &Caller) {
-    // Without a request there is nobody to be told of.
-    let _told = VISIT.try_with(|visit| visit.is_of(caller));
+/// Records the authenticated sender of the current request.
+pub(crate) fn set_caller(caller: &Caller) {
+    // Outside of a request there is nothing to record.
+    let _is_request = CURRENT.try_with(|request| request.set_caller(caller));
 }
 
-/// The request that is being worked on here.
-pub(crate) fn current() -> Option<Arc<Visit>> {
-    VISIT.try_with(Arc::clone).ok()
+/// The current request, if any.
+pub(crate) fn current_request() -> Option<Arc<CurrentRequest>> {
+    CURRENT.try_with(Arc::clone).ok()
 }
 
-/// Work that goes on in a task of its own, for the same request.
-pub(crate) fn carried<T>(work: impl Future<Output = T>) -> impl Future<Output = T> {
-    let visit = current();
+/// Work for another task that belongs to the current request.
+pub(crate) fn in_current_request<T>(work: impl Future<Output = T>) -> impl Future<Output = T> {
+    let request = current_request();
     async move {
-        match visit {
-            Some(visit) => visit.during(work).await,
+        match request {
+            Some(request) => request.scope(work).await,
             None => work.await,
         }
     }

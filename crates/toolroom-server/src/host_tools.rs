@@ -1,7 +1,7 @@
-//! The tools that reach into this machine, and the projects that may use them.
+//! Host tools, which reach into this machine, and the projects that may use them.
 //!
-//! They belong to the local project. To another one they are open as long as its `host_tools` is on, which is asked
-//! again right before each call: a project that lost them, or of which nobody can tell, is refused.
+//! They belong to the project `local`. Another project has them while its `host_tools` is on, which is checked again right
+//! before each call. If the check fails, the call is refused.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,40 +16,36 @@ use toolroom::scope::ProjectId;
 use toolroom::tool::{Arguments, Destination, ErrorKind, Tool, ToolError, ToolOutput, ToolSpec};
 use toolroom_store::{Store, StoreError};
 
-/// Where the tools of this machine come from.
+/// The source of host tools in the catalog.
 const SOURCE: &str = "builtin";
 
-/// What to do about a project without them.
 const HINT: &str =
-    "the owner of this machine opens them with `toolroom projects set PROJECT --host-tools on`";
+    "the owner of this machine enables them with `toolroom projects set PROJECT --host-tools on`";
 
-/// The tools of this machine, for those projects that may have them.
-pub(crate) struct Machine {
+/// The host tools, and the projects that have them in the catalog.
+pub(crate) struct HostTools {
     tools: Vec<Arc<dyn Tool>>,
     store: Store,
-    /// Other projects that have them in the catalog.
+    /// Other projects that have them.
     opened: Mutex<HashSet<ProjectId>>,
 }
 
-/// Why a project's tools are not as they should be.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum MachineError {
-    /// It cannot be told whether it may have them.
+pub(crate) enum HostToolsError {
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// They cannot be registered.
     #[error(transparent)]
     Register(#[from] RegisterError),
 }
 
-impl Machine {
+impl HostTools {
     pub(crate) fn new(tools: Vec<Arc<dyn Tool>>, store: Store) -> Self {
-        let guard = |tool| Arc::new(Guarded { tool, store: store.clone() }) as Arc<dyn Tool>;
+        let guard = |tool| Arc::new(ProjectGuard { tool, store: store.clone() }) as Arc<dyn Tool>;
         Self { tools: tools.into_iter().map(guard).collect(), store, opened: Mutex::default() }
     }
 
-    /// Puts the tools into a project's catalog, or takes them out, as it is said now.
-    pub(crate) async fn settle(&self, catalog: &Catalog, project: &ProjectId) -> Result<(), MachineError> {
+    /// Registers or unregisters the tools of a project according to its setting.
+    pub(crate) async fn sync(&self, catalog: &Catalog, project: &ProjectId) -> Result<(), HostToolsError> {
         if *project == ProjectId::default() {
             return Ok(());
         }
@@ -69,10 +65,10 @@ impl Machine {
         Ok(())
     }
 
-    /// The same for every project there is: those whose work goes on have no caller who comes in.
-    pub(crate) async fn settle_all(&self, catalog: &Catalog) -> Result<(), MachineError> {
+    /// The same for all projects, before interrupted runs are resumed.
+    pub(crate) async fn sync_all(&self, catalog: &Catalog) -> Result<(), HostToolsError> {
         for project in self.store.projects().await?.iter() {
-            self.settle(catalog, &project.id).await?;
+            self.sync(catalog, &project.id).await?;
         }
         Ok(())
     }
@@ -83,13 +79,13 @@ async fn is_open(store: &Store, project: &ProjectId) -> Result<bool, StoreError>
     Ok(projects.iter().any(|known| known.id == *project && known.host_tools))
 }
 
-/// A tool that looks once more whether the project may use it.
-struct Guarded {
+/// Checks the setting of the project before each call.
+struct ProjectGuard {
     tool: Arc<dyn Tool>,
     store: Store,
 }
 
-impl Tool for Guarded {
+impl Tool for ProjectGuard {
     fn spec(&self) -> &ToolSpec {
         self.tool.spec()
     }
@@ -103,10 +99,10 @@ impl Tool for Guarded {
             let refused = |text: String| ToolError::new(ErrorKind::PermissionDenied, text).with_hint(HINT);
             match is_open(&self.store, &context.scope().project).await {
                 Ok(true) => self.tool.run(context, arguments).await,
-                Ok(false) => Err(refused("the tools of this machine are closed to this project".to_owned())),
+                Ok(false) => Err(refused("host tools are disabled for this project".to_owned())),
                 Err(error) => {
-                    tracing::warn!("whether a project may use the machine cannot be told: {error}");
-                    Err(refused("whether this project may use the machine cannot be told".to_owned()))
+                    tracing::warn!("cannot check whether a project may use host tools: {error}");
+                    Err(refused("cannot check whether this project may use host tools".to_owned()))
                 }
             }
         })

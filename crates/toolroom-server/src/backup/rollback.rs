@@ -1,5 +1,5 @@
-//! The way back from a newer Toolroom: it kept the database as it was before changing it, and that copy takes its place
-//! again. What the newer one has written since is kept beside.
+//! `toolroom migrate --back`: restores the copy that a newer Toolroom made before it migrated the database. The newer
+//! database is kept under another name.
 
 use std::path::{Path, PathBuf};
 
@@ -8,22 +8,19 @@ use toolroom_host::replacement::{Replacement, is_there, replace};
 use toolroom_store::{BackupFacts, StoreError, copies_before, inspect, plan_migration};
 
 use super::error::BackupError;
-use super::restore::{SHARED_MEMORY, WRITE_AHEAD_LOG, wait_until_alone};
+use super::restore::{SHARED_MEMORY, WRITE_AHEAD_LOG, lock_exclusively};
 use crate::database::DATABASE;
 
-/// A copy that can be gone back to.
 #[derive(Debug)]
-pub(crate) struct WayBack {
-    /// The copy.
+pub(crate) struct Rollback {
     pub(crate) copy: PathBuf,
-    /// What is in it.
     pub(crate) facts: BackupFacts,
-    /// The schema of the database that is there.
+    /// The schema of the current database.
     pub(crate) found: i64,
 }
 
-impl WayBack {
-    /// The copy nearest to what this version left. `None` where the database is not newer than this version.
+impl Rollback {
+    /// The copy that is nearest to the schema of this version. `None` if the database is not newer.
     pub(crate) async fn find(folders: &Folders) -> Result<Option<Self>, BackupError> {
         let database = folders.data.join(DATABASE);
         let (found, known, newer) = match plan_migration(&database).await {
@@ -38,28 +35,28 @@ impl WayBack {
             match inspect(&copy).await {
                 Ok(facts) => return Ok(Some(Self { copy, facts, found })),
                 Err(error) => {
-                    tracing::warn!("`{}` is passed over: {error}", copy.display());
-                    // The first one is the nearest to what this version left, and the one to mend.
+                    tracing::warn!("skipping `{}`: {error}", copy.display());
+                    // The first one is nearest, so it is the one to report.
                     unreadable.get_or_insert((copy, error));
                 }
             }
         }
         Err(match unreadable {
             Some((copy, source)) => BackupError::UnreadableCopy { copy, source },
-            None => BackupError::NoWayBack(newer),
+            None => BackupError::NoRollbackCopy(newer),
         })
     }
 
-    /// Takes it. Says where the newer database is now.
-    pub(crate) async fn take(&self, folders: &Folders) -> Result<Option<PathBuf>, BackupError> {
-        let alone = wait_until_alone(&folders.data).await?;
+    /// Restores the copy. Returns where the newer database is now.
+    pub(crate) async fn apply(&self, folders: &Folders) -> Result<Option<PathBuf>, BackupError> {
+        let lock = lock_exclusively(&folders.data).await?;
         let kept = put(&self.copy, &folders.data.join(DATABASE), self.found);
-        drop(alone);
+        drop(lock);
         kept.map_err(|source| BackupError::Io { path: folders.data.clone(), source })
     }
 }
 
 fn put(copy: &Path, database: &Path, found: i64) -> std::io::Result<Option<PathBuf>> {
-    // Its log belongs to it: left, it would be taken for the copy's.
+    // SQLite would apply a remaining log to the copy.
     replace(Replacement::File(copy), database, &format!("schema-{found}"), &[WRITE_AHEAD_LOG, SHARED_MEMORY])
 }

@@ -1,4 +1,4 @@
-//! Stands between a toolroom and the mock of model APIs, and can hold an answer back.
+//! A proxy between a toolroom and the mock of model APIs that can hold back an answer.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -8,8 +8,8 @@ use std::time::Duration;
 /// Long for a machine, and only waited for when a test fails.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A gate that lets everything pass until it is told otherwise.
-pub(crate) struct Gate {
+/// Passes everything on until a [`Hold`] is set.
+pub(crate) struct FaultProxy {
     address: SocketAddr,
     plan: Arc<Plan>,
 }
@@ -26,7 +26,7 @@ struct State {
     is_holding: bool,
 }
 
-/// An answer that does not come.
+/// An answer that is held back.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hold {
     /// How many pass before.
@@ -35,7 +35,7 @@ pub(crate) struct Hold {
     pub(crate) per_mille: u32,
 }
 
-impl Gate {
+impl FaultProxy {
     /// Before the server at this address.
     pub(crate) fn before(server: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -46,7 +46,7 @@ impl Gate {
         std::thread::spawn(move || {
             for client in listener.incoming() {
                 let (client, plan) = (client.unwrap(), Arc::clone(&shared));
-                // Whoever is killed hangs up.
+                // A killed client closes the connection.
                 std::thread::spawn(move || drop(pass(client, server, &plan)));
             }
         });
@@ -68,7 +68,7 @@ impl Gate {
         let state = self.plan.state.lock().unwrap();
         let (_state, waited) =
             self.plan.changed.wait_timeout_while(state, LONG, |state| !state.is_holding).unwrap();
-        assert!(!waited.timed_out(), "nobody asked");
+        assert!(!waited.timed_out(), "no request came");
     }
 }
 

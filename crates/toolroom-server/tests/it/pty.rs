@@ -1,4 +1,4 @@
-//! A person at a pseudo-terminal, and the command they start there.
+//! A pseudo-terminal with a command, as a user would see it.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -16,8 +16,8 @@ use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 /// Long for a machine, and only waited for when a test fails.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A terminal with nothing running in it yet.
-pub(crate) struct Seat {
+/// A terminal without a command.
+pub(crate) struct Pty {
     person: OwnedFd,
     /// The other end, to look at the mode and to start commands on.
     witness: OwnedFd,
@@ -30,14 +30,14 @@ pub(crate) enum Stdout {
     Pipe,
 }
 
-/// A command at work, and the person in front of it.
-pub(crate) struct Sitting {
-    seat: Seat,
+/// A running command on a terminal.
+pub(crate) struct PtySession {
+    seat: Pty,
     child: Child,
     before: String,
     screen: Arc<Screen>,
     reader: JoinHandle<()>,
-    /// How much of the screen was looked at.
+    /// How much of the screen was checked.
     looked: usize,
 }
 
@@ -47,15 +47,15 @@ struct Screen {
     more: Condvar,
 }
 
-/// What is left when the command has ended.
+/// The result of an ended command.
 #[derive(Debug)]
-pub(crate) struct Left {
+pub(crate) struct PtyOutcome {
     pub(crate) code: i32,
     pub(crate) screen: String,
     pub(crate) out: String,
 }
 
-impl Seat {
+impl Pty {
     pub(crate) fn new(columns: u16) -> Self {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let person = openpt(flags).unwrap();
@@ -88,7 +88,7 @@ impl Seat {
     }
 
     /// Starts a command here. `setsid` makes this its terminal, so that signals come from it.
-    pub(crate) fn starts(self, command: &Command, stdout: Stdout) -> Sitting {
+    pub(crate) fn starts(self, command: &Command, stdout: Stdout) -> PtySession {
         let mut setsid = Command::new("setsid");
         setsid.arg("--ctty").arg(command.get_program()).args(command.get_args());
         // Colours would stand between what is looked for.
@@ -111,7 +111,7 @@ impl Seat {
         drop(setsid);
         let screen = Arc::new(Screen::default());
         let reader = read(self.person.try_clone().unwrap(), Arc::clone(&screen));
-        Sitting { seat: self, child, before, screen, reader, looked: 0 }
+        PtySession { seat: self, child, before, screen, reader, looked: 0 }
     }
 }
 
@@ -129,7 +129,7 @@ fn read(person: OwnedFd, screen: Arc<Screen>) -> JoinHandle<()> {
     })
 }
 
-impl Sitting {
+impl PtySession {
     /// Waits until this is shown, behind what was looked at before.
     #[track_caller]
     pub(crate) fn sees(&mut self, text: &str) {
@@ -168,7 +168,7 @@ impl Sitting {
 
     /// Waits for the end. The terminal has to be as it was before.
     #[track_caller]
-    pub(crate) fn leaves(self) -> Left {
+    pub(crate) fn leaves(self) -> PtyOutcome {
         let Self { seat, mut child, before, screen, reader, .. } = self;
         let stdout = child.stdout.take();
         let out = std::thread::spawn(move || {
@@ -184,16 +184,16 @@ impl Sitting {
             panic!("it does not end:\n{}", screen.seen.lock().unwrap());
         };
         assert_eq!(seat.mode(), before, "the terminal is left in another mode");
-        let Seat { person, witness } = seat;
+        let Pty { person, witness } = seat;
         drop(witness);
         reader.join().unwrap();
         drop(person);
         let screen = screen.seen.lock().unwrap().clone();
-        Left { code: status.code().unwrap_or(-1), screen, out: out.join().unwrap() }
+        PtyOutcome { code: status.code().unwrap_or(-1), screen, out: out.join().unwrap() }
     }
 }
 
-impl Left {
+impl PtyOutcome {
     #[track_caller]
     pub(crate) fn ended(self, code: i32) -> Self {
         assert_eq!(self.code, code, "{}\n{}", self.screen, self.out);

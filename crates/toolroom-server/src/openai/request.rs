@@ -1,4 +1,4 @@
-//! What a program sends.
+//! Chat completion requests.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -6,8 +6,7 @@ use serde_json::{Map, Value, json};
 use toolroom::model::{Block, Message, Role};
 use toolroom::tool::{ClientTool, ClientToolError, ClientTools};
 
-/// A request. What models are told beside the conversation (temperature and the like) is the agent's business: it is
-/// taken and not looked at.
+/// A request. Model parameters such as `temperature` are accepted and ignored: the agent sets them.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(
     rename = "ChatCompletionRequest",
@@ -16,23 +15,23 @@ use toolroom::tool::{ClientTool, ClientToolError, ClientTools};
 pub(crate) struct ChatRequest {
     /// The agent that answers, by its id.
     pub(crate) model: String,
-    /// The conversation until now; the last one is answered.
+    /// The conversation so far; the last message is answered.
     #[schemars(length(min = 1))]
-    messages: Vec<Spoken>,
-    /// Send the answer in pieces.
+    messages: Vec<ChatMessage>,
+    /// Stream the answer.
     #[serde(default)]
     pub(crate) stream: Option<bool>,
     #[serde(default)]
     stream_options: Option<StreamOptions>,
-    /// Tools that the program runs itself.
+    /// Tools that the client executes.
     #[serde(default)]
     #[schemars(length(max = 128))]
     tools: Option<Vec<OfferedTool>>,
-    /// Whether `tools` may be used; which one is the agent's choice.
+    /// Whether `tools` may be used; the agent chooses which one.
     #[serde(default)]
     #[schemars(extend("enum" = ["auto", "none", null]))]
     tool_choice: Option<Value>,
-    /// How many answers: one.
+    /// The number of answers: one.
     #[serde(default)]
     #[schemars(range(min = 1, max = 1))]
     n: Option<u32>,
@@ -46,11 +45,11 @@ struct StreamOptions {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct OfferedTool {
-    function: Function,
+    function: ToolFunction,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Function {
+struct ToolFunction {
     #[schemars(regex(pattern = "^[A-Za-z0-9_-]{1,64}$"))]
     name: String,
     #[serde(default)]
@@ -62,17 +61,17 @@ struct Function {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Spoken {
-    role: Speaker,
+struct ChatMessage {
+    role: ChatRole,
     #[serde(default)]
-    content: Option<Content>,
+    content: Option<ChatContent>,
     #[serde(default)]
     tool_call_id: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Speaker {
+enum ChatRole {
     System,
     Developer,
     User,
@@ -83,63 +82,62 @@ enum Speaker {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
-enum Content {
+enum ChatContent {
     Text(String),
-    Parts(Vec<Part>),
+    Parts(Vec<ContentPart>),
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Part {
+struct ContentPart {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
     text: Option<String>,
 }
 
-/// Why a request cannot be answered.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum WrongRequest {
-    #[error("`messages` is empty; the last one is what is answered")]
+pub(crate) enum ChatRequestError {
+    #[error("`messages` is empty; the last one is answered")]
     Empty,
-    #[error("the last message is of the role `{0}`; a user's message or results of tools can be answered")]
-    LastWord(&'static str),
-    #[error("a result of a tool lacks its `tool_call_id`")]
+    #[error("the last message has the role `{0}`; it must be a user message or tool results")]
+    LastRole(&'static str),
+    #[error("a tool message has no `tool_call_id`")]
     NoCall,
-    #[error("parts of the kind `{0}` are not taken here; send text")]
+    #[error("content parts of the type `{0}` are not supported; send text")]
     Part(String),
-    #[error("`n` is {0}; an agent gives one answer")]
+    #[error("`n` is {0}, but an agent gives one answer")]
     Several(u32),
     #[error("`tool_choice` may be `auto` or `none`; an agent chooses its tools itself")]
-    Choice,
+    ToolChoice,
     #[error(transparent)]
     Tool(#[from] ClientToolError),
 }
 
-/// What is to be answered.
+/// The message or tool results to continue with.
 #[derive(Debug)]
-pub(crate) enum Said {
-    /// A message, and what was said before it.
+pub(crate) enum ChatInput {
+    /// A user message and the conversation before it.
     Message { message: Message, history: Vec<Message>, instructions: Option<String> },
-    /// What came of calls, by their ids.
+    /// Tool results by call id.
     Results(Vec<(String, String)>),
 }
 
 impl ChatRequest {
-    /// Whether the tokens are to be told at the end of a stream.
+    /// Whether the stream ends with token usage.
     pub(crate) fn wants_usage(&self) -> bool {
         self.stream_options.as_ref().is_some_and(|options| options.include_usage)
     }
 
-    /// The tools that the program runs itself.
+    /// The tools that the client executes.
     ///
     /// # Errors
-    /// When one of them cannot be offered.
-    pub(crate) fn tools(&self) -> Result<ClientTools, WrongRequest> {
+    /// When one of them is invalid.
+    pub(crate) fn tools(&self) -> Result<ClientTools, ChatRequestError> {
         match self.tool_choice.as_ref() {
             Some(Value::String(choice)) if choice == "none" => return Ok(ClientTools::default()),
             Some(Value::String(choice)) if choice == "auto" => {}
             None | Some(Value::Null) => {}
-            Some(_) => return Err(WrongRequest::Choice),
+            Some(_) => return Err(ChatRequestError::ToolChoice),
         }
         let tools = self.tools.iter().flatten().map(|OfferedTool { function }| {
             ClientTool::new(&function.name, &function.description, function.parameters.clone())
@@ -147,58 +145,58 @@ impl ChatRequest {
         Ok(ClientTools::new(tools.collect::<Result<_, _>>()?)?)
     }
 
-    /// What is to be answered.
+    /// The message or tool results to continue with.
     ///
     /// # Errors
-    /// When nothing is.
-    pub(crate) fn said(&self) -> Result<Said, WrongRequest> {
+    /// When the request is invalid.
+    pub(crate) fn input(&self) -> Result<ChatInput, ChatRequestError> {
         if let Some(several) = self.n.filter(|count| *count != 1) {
-            return Err(WrongRequest::Several(several));
+            return Err(ChatRequestError::Several(several));
         }
-        let (last, before) = self.messages.split_last().ok_or(WrongRequest::Empty)?;
+        let (last, before) = self.messages.split_last().ok_or(ChatRequestError::Empty)?;
         match last.role {
-            Speaker::User => {
+            ChatRole::User => {
                 let (mut history, mut instructions) = (Vec::new(), Vec::new());
                 for spoken in before {
                     let text = spoken.text()?;
                     match spoken.role {
-                        Speaker::System | Speaker::Developer => instructions.push(text),
-                        Speaker::User => history.push(message(Role::User, text)),
-                        Speaker::Assistant if !text.is_empty() => {
+                        ChatRole::System | ChatRole::Developer => instructions.push(text),
+                        ChatRole::User => history.push(message(Role::User, text)),
+                        ChatRole::Assistant if !text.is_empty() => {
                             history.push(message(Role::Assistant, text));
                         }
-                        Speaker::Tool | Speaker::Function => history.push(Message::earlier_result(text)),
-                        Speaker::Assistant => {}
+                        ChatRole::Tool | ChatRole::Function => history.push(Message::earlier_result(text)),
+                        ChatRole::Assistant => {}
                     }
                 }
                 let instructions = (!instructions.is_empty()).then(|| instructions.join("\n\n"));
-                Ok(Said::Message { message: message(Role::User, last.text()?), history, instructions })
+                Ok(ChatInput::Message { message: message(Role::User, last.text()?), history, instructions })
             }
-            Speaker::Tool => {
-                let results = self.messages.iter().rev().take_while(|spoken| spoken.role == Speaker::Tool);
+            ChatRole::Tool => {
+                let results = self.messages.iter().rev().take_while(|spoken| spoken.role == ChatRole::Tool);
                 let results = results.map(|spoken| {
-                    let id = spoken.tool_call_id.clone().ok_or(WrongRequest::NoCall)?;
+                    let id = spoken.tool_call_id.clone().ok_or(ChatRequestError::NoCall)?;
                     Ok((id, spoken.text()?))
                 });
-                Ok(Said::Results(results.collect::<Result<_, WrongRequest>>()?))
+                Ok(ChatInput::Results(results.collect::<Result<_, ChatRequestError>>()?))
             }
-            Speaker::System => Err(WrongRequest::LastWord("system")),
-            Speaker::Developer => Err(WrongRequest::LastWord("developer")),
-            Speaker::Assistant => Err(WrongRequest::LastWord("assistant")),
-            Speaker::Function => Err(WrongRequest::LastWord("function")),
+            ChatRole::System => Err(ChatRequestError::LastRole("system")),
+            ChatRole::Developer => Err(ChatRequestError::LastRole("developer")),
+            ChatRole::Assistant => Err(ChatRequestError::LastRole("assistant")),
+            ChatRole::Function => Err(ChatRequestError::LastRole("function")),
         }
     }
 }
 
-impl Spoken {
-    fn text(&self) -> Result<String, WrongRequest> {
+impl ChatMessage {
+    fn text(&self) -> Result<String, ChatRequestError> {
         match &self.content {
             None => Ok(String::new()),
-            Some(Content::Text(text)) => Ok(text.clone()),
-            Some(Content::Parts(parts)) => {
+            Some(ChatContent::Text(text)) => Ok(text.clone()),
+            Some(ChatContent::Parts(parts)) => {
                 let texts = parts.iter().map(|part| match (part.kind.as_str(), &part.text) {
                     ("text", Some(text)) => Ok(text.as_str()),
-                    _ => Err(WrongRequest::Part(part.kind.clone())),
+                    _ => Err(ChatRequestError::Part(part.kind.clone())),
                 });
                 Ok(texts.collect::<Result<Vec<_>, _>>()?.join("\n"))
             }
@@ -228,32 +226,32 @@ mod tests {
             {"role": "assistant", "content": "Hi"},
             {"role": "user", "content": [{"type": "text", "text": "And?"}]},
         ]));
-        let Said::Message { message, history, instructions } = asked.said().unwrap() else { panic!() };
+        let ChatInput::Message { message, history, instructions } = asked.input().unwrap() else { panic!() };
         assert_eq!((message.text().as_str(), instructions.as_deref()), ("And?", Some("Be short.")));
         assert_eq!(history.iter().map(Message::text).collect::<Vec<_>>(), ["Hello", "", "Hi"]);
     }
 
     #[test]
-    fn results_at_the_end_go_on_with_what_asked_for_them() {
+    fn tool_results_at_the_end_are_the_input() {
         let asked = request(&json!([
             {"role": "user", "content": "Weather?"},
             {"role": "tool", "content": "12 C", "tool_call_id": "a"},
             {"role": "tool", "content": "14 C", "tool_call_id": "b"},
         ]));
-        let Said::Results(mut results) = asked.said().unwrap() else { panic!() };
+        let ChatInput::Results(mut results) = asked.input().unwrap() else { panic!() };
         results.sort();
         assert_eq!(results, [("a".to_owned(), "12 C".to_owned()), ("b".to_owned(), "14 C".to_owned())]);
     }
 
     #[test]
-    fn what_an_agent_cannot_do_is_refused() {
+    fn unsupported_requests_are_rejected() {
         for (messages, told) in [
             (json!([]), "empty"),
             (json!([{"role": "assistant", "content": "x"}]), "assistant"),
             (json!([{"role": "tool", "content": "x"}]), "tool_call_id"),
             (json!([{"role": "user", "content": [{"type": "input_audio"}]}]), "input_audio"),
         ] {
-            let error = request(&messages).said().unwrap_err().to_string();
+            let error = request(&messages).input().unwrap_err().to_string();
             assert!(error.contains(told), "{error}");
         }
         let choice = json!({"model": "x", "messages": [], "tool_choice": "required"});

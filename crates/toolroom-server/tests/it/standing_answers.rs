@@ -1,11 +1,11 @@
-//! Answers that outlive their question, across processes.
+//! Standing answers, across processes.
 
 use serde_json::{Value, json};
 
 use crate::approvals::{Desk, OPERATORS};
 
 #[test]
-fn always_holds_in_every_process_and_says_first_how_far_it_reaches() {
+fn always_holds_in_every_process_and_its_reach_is_shown_first() {
     let desk = Desk::new();
     for text in ["hello", "hello", "other"] {
         desk.park(text);
@@ -64,7 +64,7 @@ fn a_changed_definition_is_asked_about_anew() {
     desk.call("x").ended(0);
     changed().ended(4);
 
-    // A yes to the old definition is none to the new one, and does not come back.
+    // A yes to the old definition does not apply to the new one.
     let mut resume = desk.home.own_tools(&["call", "--resume", &granted, "--json"]);
     resume.env("PUBLISH_NOTE_SAYS", "Something else");
     let report = crate::home::ran(resume.output().unwrap()).ended(3).json();
@@ -130,7 +130,7 @@ fn an_always_of_the_caller_does_not_lift_the_operators_question() {
 }
 
 #[test]
-fn who_answers_for_good_is_told_what_still_asks() {
+fn a_standing_answer_names_the_rule_that_still_asks() {
     let rule = "[[rule]]\nid = 'look-first'\neffect = 'ask'\ntool = 'publish_note'\n";
     let desk = Desk::configured(rule);
     let call = desk.park("one");
