@@ -62,7 +62,7 @@ fn failed(home: &Home, tool: &str, url: &str, more: &[&str]) -> (String, String)
 
 #[test]
 fn pages_are_returned_in_the_form_of_each_tool() {
-    inside(pages_are_read_in_the_form_of_each_tool, |internet| {
+    inside(pages_are_returned_in_the_form_of_each_tool, |internet| {
         host(internet);
         let home = Home::new();
         let page = fetched(&home, "web_fetch", "http://site.example/page#top", &[]);
@@ -107,7 +107,7 @@ fn pages_are_returned_in_the_form_of_each_tool() {
 
 #[test]
 fn responses_are_reported_unchanged() {
-    inside(whatever_a_server_says_is_told_as_it_is, |internet| {
+    inside(responses_are_reported_unchanged, |internet| {
         host(internet);
         let home = Home::new();
         let missing = fetched(&home, "web_fetch", "http://site.example/missing", &[]);
@@ -145,7 +145,7 @@ fn responses_are_reported_unchanged() {
 
 #[test]
 fn long_pages_are_cut_and_the_whole_is_available() {
-    inside(long_pages_are_cut_and_the_whole_can_be_had, |internet| {
+    inside(long_pages_are_cut_and_the_whole_is_available, |internet| {
         host(internet);
         let home = Home::new();
         let page = fetched(&home, "web_fetch", "http://site.example/long", &[]);
@@ -174,7 +174,7 @@ fn long_pages_are_cut_and_the_whole_is_available() {
 
 #[test]
 fn reads_follow_three_redirects_and_report_the_final_url() {
-    inside(readers_follow_three_redirects_and_know_where_they_came_out, |internet| {
+    inside(reads_follow_three_redirects_and_report_the_final_url, |internet| {
         host(internet);
         let home = Home::new();
         let three = "http://site.example/chain/2?http://other.example/page";
@@ -193,7 +193,7 @@ fn reads_follow_three_redirects_and_report_the_final_url() {
 
 #[test]
 fn head_returns_no_body() {
-    inside(head_is_head_and_gets_no_body, |internet| {
+    inside(head_returns_no_body, |internet| {
         host(internet);
         let home = Home::new();
         let head = fetched(&home, "web-fetch", "http://site.example/head", &["method=head"]);
@@ -206,7 +206,7 @@ fn head_returns_no_body() {
 
 #[test]
 fn writes_ask_first_and_follow_no_redirect() {
-    inside(what_sends_asks_first_and_goes_nowhere_else, |internet| {
+    inside(writes_ask_first_and_follow_no_redirect, |internet| {
         host(internet);
         let home = Home::new();
         for (tool, methods) in
@@ -256,7 +256,7 @@ fn one_click_unsubscribes() {
 
 #[test]
 fn request_headers_are_sent_and_not_returned() {
-    inside(headers_go_out_and_do_not_come_back, |internet| {
+    inside(request_headers_are_sent_and_not_returned, |internet| {
         host(internet);
         let home = Home::new();
         let ran = call(
@@ -275,7 +275,7 @@ fn request_headers_are_sent_and_not_returned() {
 
 #[test]
 fn invalid_arguments_are_reported_and_nothing_is_sent() {
-    inside(wrong_arguments_are_told_and_nothing_is_sent, |internet| {
+    inside(invalid_arguments_are_reported_and_nothing_is_sent, |internet| {
         host(internet);
         let home = Home::new();
         let url = "http://site.example/page";
@@ -310,7 +310,7 @@ fn invalid_arguments_are_reported_and_nothing_is_sent() {
 
 #[test]
 fn unreachable_hosts_are_told_apart() {
-    inside(what_cannot_be_reached_is_told_apart, |internet| {
+    inside(unreachable_hosts_are_told_apart, |internet| {
         host(internet);
         internet.names.set("silent.example", crate::internet::Answer::Silence);
         internet.web.say("/cut", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nonly this");

@@ -174,7 +174,7 @@ fn what_the_operator_has_to_answer_no_caller_can() {
     let path = path_word(&home, "notes.txt");
     let call = ["call", "publish_note", &path, "text=hello", "--yes", "--no-input", "--json"];
     let parked = home.run_own(&call).ended(4);
-    assert!(parked.err.contains("has to be answered by the operator"), "{parked:?}");
+    assert!(parked.err.contains("only the operator may approve"), "{parked:?}");
     assert!(!home.path().join("notes.txt").exists());
     let id = parked.json()["call_id"].as_str().unwrap().to_owned();
     home.run_own(&["approvals", "approve", &id]).ended(0);

@@ -96,7 +96,7 @@ fn engines_are_asked_in_order_and_each_failure_has_its_reason() {
 
 #[test]
 fn if_all_engines_fail_the_error_has_every_reason() {
-    inside(what_nobody_answers_is_an_error_with_every_reason, |internet| {
+    inside(if_all_engines_fail_the_error_has_every_reason, |internet| {
         hosts(internet);
         says(internet, "/find?q=rust+crabs&count=5", "403 Forbidden", "{}");
         says(internet, "/find", "200 OK", "<html>");
@@ -133,7 +133,7 @@ fn if_all_engines_fail_the_error_has_every_reason() {
 
 #[test]
 fn an_invalid_response_is_a_failure_and_not_cached() {
-    inside(an_answer_that_is_none_is_a_failure_and_not_an_empty_shelf, |internet| {
+    inside(an_invalid_response_is_a_failure_and_not_cached, |internet| {
         hosts(internet);
         for place in ["/find?q=rust+crabs&count=5", "/find", SEARX] {
             says(internet, place, "200 OK", "{}");
@@ -193,7 +193,7 @@ fn without_an_engine_the_error_explains_the_setup() {
 
 #[test]
 fn twenty_searches_an_hour_are_allowed_and_cached_ones_are_free() {
-    inside(twenty_an_hour_and_what_is_on_the_shelf_is_free, |internet| {
+    inside(twenty_searches_an_hour_are_allowed_and_cached_ones_are_free, |internet| {
         internet.names.point("searx.example", &[PUBLIC[0]]);
         let answer = |number: usize| {
             let found = json!({"results": [{"title": "t", "url": format!("https://x.example/{number}")}]});
@@ -255,7 +255,7 @@ fn the_tavily_mock_responds() {
 
 #[test]
 fn the_location_service_is_configurable() {
-    inside(the_location_is_asked_for_where_its_owner_says, |internet| {
+    inside(the_location_service_is_configurable, |internet| {
         internet.names.point("where.lan", &[LAN[0]]);
         let answer = json!({"success": true, "ip": "203.0.113.7", "city": "Tashkent", "country": "Uzbekistan",
             "country_code": "UZ", "latitude": 41.2, "longitude": 69.2, "timezone": {"id": "Asia/Tashkent"}});

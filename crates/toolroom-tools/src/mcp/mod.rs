@@ -20,7 +20,7 @@ mod protocol;
 mod transport;
 
 pub use auth::{Challenge, Credentials, oauth};
-pub use catalog::classification::{Classification, Reason, classify};
+pub use catalog::classification::{Classification, ClassificationReason, classify};
 pub use catalog::definition::{Definition, UnusableTool};
 pub use catalog::gateway::{Gateway, GatewayServices, InspectError};
 pub use catalog::lock;

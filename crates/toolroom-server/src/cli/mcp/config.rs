@@ -6,7 +6,7 @@ use serde::Serialize;
 use toolroom_host::environment;
 use toolroom_host::net::Url;
 
-use super::snippet::{ClientProgram, Endpoint};
+use super::snippet::{ClientEndpoint, ClientProgram};
 use crate::cli::console::exit::{Exit, Usage};
 use crate::cli::console::output::Output;
 
@@ -14,7 +14,7 @@ use crate::cli::console::output::Output;
 const PATH: &str = "/mcp";
 
 #[derive(Args)]
-pub(super) struct ConfigArgs {
+pub(super) struct McpConfigArgs {
     /// The client
     client: ClientProgram,
     /// Connect to a running server at this URL, such as http://127.0.0.1:7300, with an API key
@@ -33,9 +33,9 @@ struct SnippetDocument<'a> {
     snippet: String,
 }
 
-pub(super) fn run(args: &ConfigArgs, output: Output) -> anyhow::Result<Exit> {
+pub(super) fn run(args: &McpConfigArgs, output: Output) -> anyhow::Result<Exit> {
     let endpoint = match &args.http {
-        Some(url) => Endpoint::Http { url: mcp_url(url)? },
+        Some(url) => ClientEndpoint::Http { url: mcp_url(url)? },
         None => {
             let program = environment::program_file().context("cannot find the file of this program")?;
             let text = |path: std::path::PathBuf| {
@@ -44,7 +44,7 @@ pub(super) fn run(args: &ConfigArgs, output: Output) -> anyhow::Result<Exit> {
                     .map_err(|path| Usage(format!("the path `{}` is not valid UTF-8", path.display())))
             };
             let home = environment::path_variable("TOOLROOM_HOME").map(text).transpose()?;
-            Endpoint::Stdio { program: text(program)?, home }
+            ClientEndpoint::Stdio { program: text(program)?, home }
         }
     };
     let (place, language) = args.client.place(&endpoint);

@@ -19,7 +19,7 @@ pub(super) struct ServerDocument {
     #[serde(flatten)]
     pub(super) record: ServerRecord,
     /// Its state.
-    pub(super) state: ServerState,
+    pub(super) state: McpServerState,
     /// Its condition when it was last seen.
     pub(super) condition: ServerCondition,
     /// What its program may read besides the workspace.
@@ -59,7 +59,7 @@ pub(super) struct ClassificationDocument {
 /// State of a server.
 #[derive(Serialize, Debug, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum ServerState {
+pub(super) enum McpServerState {
     Disabled,
     NeverSeen,
     Ready,
@@ -81,11 +81,11 @@ impl ServerDocument {
         let condition = app.store.condition(&project(), &record.name).await?;
         let definitions = app.store.definitions(&project(), &record.name).await?;
         let state = match &condition {
-            _ if !record.is_enabled => ServerState::Disabled,
-            ServerCondition { seen_at: None, .. } => ServerState::NeverSeen,
-            ServerCondition { is_given_up: true, .. } => ServerState::GivenUp,
-            ServerCondition { failure: Some(_), .. } => ServerState::Failing,
-            _ => ServerState::Ready,
+            _ if !record.is_enabled => McpServerState::Disabled,
+            ServerCondition { seen_at: None, .. } => McpServerState::NeverSeen,
+            ServerCondition { is_given_up: true, .. } => McpServerState::GivenUp,
+            ServerCondition { failure: Some(_), .. } => McpServerState::Failing,
+            _ => McpServerState::Ready,
         };
         let tools =
             definitions.iter().map(|definition| ForeignToolDocument::new(&record, definition)).collect();
@@ -141,7 +141,7 @@ impl ClassificationDocument {
     }
 }
 
-impl ServerState {
+impl McpServerState {
     pub(super) const fn label(self) -> &'static str {
         match self {
             Self::Disabled => "disabled",

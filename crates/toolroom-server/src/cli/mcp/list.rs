@@ -3,7 +3,7 @@
 use serde_json::json;
 use toolroom::foreign::{ForeignServers, UnreadableServer};
 
-use super::document::{ServerDocument, ServerState, target};
+use super::document::{McpServerState, ServerDocument, target};
 use super::project;
 use crate::app::App;
 use crate::cli::console::exit::Exit;
@@ -57,10 +57,10 @@ fn unreadable_row(UnreadableServer { name, why }: &UnreadableServer) -> Vec<Stri
 
 fn row(document: &ServerDocument) -> Vec<String> {
     let style = match document.state {
-        ServerState::Ready => GREEN,
-        ServerState::Disabled | ServerState::NeverSeen => DIM,
-        ServerState::Failing => YELLOW,
-        ServerState::GivenUp => RED,
+        McpServerState::Ready => GREEN,
+        McpServerState::Disabled | McpServerState::NeverSeen => DIM,
+        McpServerState::Failing => YELLOW,
+        McpServerState::GivenUp => RED,
     };
     let (accepted, all) = document.tool_counts();
     vec![

@@ -51,7 +51,7 @@ pub(super) struct McpArgs {
 #[derive(Subcommand)]
 enum Action {
     /// Print the configuration that connects a client to Toolroom
-    Config(config::ConfigArgs),
+    Config(config::McpConfigArgs),
     /// Serve MCP on standard input and output
     Serve(serve::McpServeArgs),
     /// List MCP servers
@@ -61,7 +61,7 @@ enum Action {
     /// Change a server: its sandbox, readable files, variables or headers
     Set(set::SetArgs),
     /// Import servers from other programs, after a preview; starts nothing
-    Import(import::ImportArgs),
+    Import(import::McpImportArgs),
     /// Show a server
     Show(Named),
     /// Remove a server, its secrets and the accepted definitions of its tools

@@ -30,7 +30,7 @@ pub(super) enum ClientProgram {
 
 /// How a client connects to Toolroom.
 #[derive(Debug, Clone)]
-pub(super) enum Endpoint {
+pub(super) enum ClientEndpoint {
     /// It starts this program.
     Stdio {
         /// The program's file.
@@ -47,14 +47,14 @@ pub(super) enum Endpoint {
 
 impl ClientProgram {
     /// Where to put the snippet, and its language.
-    pub(super) const fn place(self, endpoint: &Endpoint) -> (&'static str, &'static str) {
+    pub(super) const fn place(self, endpoint: &ClientEndpoint) -> (&'static str, &'static str) {
         match self {
             Self::ClaudeCode => ("run in a terminal", "sh"),
             Self::ClaudeDesktop => match endpoint {
-                Endpoint::Stdio { .. } => {
+                ClientEndpoint::Stdio { .. } => {
                     ("claude_desktop_config.json (Settings, Developer, Edit Config)", "json")
                 }
-                Endpoint::Http { .. } => {
+                ClientEndpoint::Http { .. } => {
                     ("claude_desktop_config.json (Settings, Developer, Edit Config; needs Node.js)", "json")
                 }
             },
@@ -66,29 +66,31 @@ impl ClientProgram {
     }
 
     /// The snippet.
-    pub(super) fn snippet(self, endpoint: &Endpoint) -> String {
+    pub(super) fn snippet(self, endpoint: &ClientEndpoint) -> String {
         match (self, endpoint) {
-            (Self::ClaudeCode, Endpoint::Stdio { program, home }) => {
+            (Self::ClaudeCode, ClientEndpoint::Stdio { program, home }) => {
                 let home =
                     home.iter().map(|home| format!("--env {} ", word(&format!("TOOLROOM_HOME={home}"))));
                 let home: String = home.collect();
                 format!("claude mcp add {NAME} {home}-- {} mcp serve", word(program))
             }
-            (Self::ClaudeCode, Endpoint::Http { url }) => format!(
+            (Self::ClaudeCode, ClientEndpoint::Http { url }) => format!(
                 "claude mcp add --transport http {NAME} {} --header 'Authorization: Bearer {KEY}'",
                 word(url)
             ),
-            (Self::ClaudeDesktop, Endpoint::Stdio { .. }) | (Self::Cursor, _) => {
+            (Self::ClaudeDesktop, ClientEndpoint::Stdio { .. }) | (Self::Cursor, _) => {
                 document(&json!({"mcpServers": {NAME: entry(endpoint)}}))
             }
             // It supports no headers: a proxy program adds them.
-            (Self::ClaudeDesktop, Endpoint::Http { url }) => document(&json!({"mcpServers": {NAME: {
+            (Self::ClaudeDesktop, ClientEndpoint::Http { url }) => document(&json!({"mcpServers": {NAME: {
                 "command": "npx",
                 "args": ["-y", "mcp-remote", url, "--header", "Authorization:${TOOLROOM_AUTH}"],
                 "env": {"TOOLROOM_AUTH": format!("Bearer {KEY}")},
             }}})),
-            (Self::Vscode, Endpoint::Stdio { .. }) => document(&json!({"servers": {NAME: entry(endpoint)}})),
-            (Self::Vscode, Endpoint::Http { url }) => document(&json!({
+            (Self::Vscode, ClientEndpoint::Stdio { .. }) => {
+                document(&json!({"servers": {NAME: entry(endpoint)}}))
+            }
+            (Self::Vscode, ClientEndpoint::Http { url }) => document(&json!({
                 "inputs": [{
                     "type": "promptString", "id": "toolroom-key", "description": "Key for Toolroom", "password": true,
                 }],
@@ -103,17 +105,17 @@ impl ClientProgram {
 }
 
 /// The entry of a server in the most common form.
-fn entry(endpoint: &Endpoint) -> Value {
+fn entry(endpoint: &ClientEndpoint) -> Value {
     let mut entry = Map::new();
     match endpoint {
-        Endpoint::Stdio { program, home } => {
+        ClientEndpoint::Stdio { program, home } => {
             entry.insert("command".to_owned(), json!(program));
             entry.insert("args".to_owned(), json!(["mcp", "serve"]));
             if let Some(home) = home {
                 entry.insert("env".to_owned(), json!({"TOOLROOM_HOME": home}));
             }
         }
-        Endpoint::Http { url } => {
+        ClientEndpoint::Http { url } => {
             entry.insert("url".to_owned(), json!(url));
             entry.insert("headers".to_owned(), json!({"Authorization": format!("Bearer {KEY}")}));
         }
@@ -121,14 +123,14 @@ fn entry(endpoint: &Endpoint) -> Value {
     Value::Object(entry)
 }
 
-fn goose(endpoint: &Endpoint) -> String {
+fn goose(endpoint: &ClientEndpoint) -> String {
     let how = match endpoint {
-        Endpoint::Stdio { program, home } => {
+        ClientEndpoint::Stdio { program, home } => {
             let home = home.iter().map(|home| format!("    envs:\n      TOOLROOM_HOME: {}\n", text(home)));
             let home: String = home.collect();
             format!("    type: stdio\n    cmd: {}\n    args: [mcp, serve]\n{home}", text(program))
         }
-        Endpoint::Http { url } => format!(
+        ClientEndpoint::Http { url } => format!(
             "    type: streamable_http\n    uri: {}\n    headers:\n      Authorization: Bearer {KEY}\n",
             text(url)
         ),
@@ -136,14 +138,14 @@ fn goose(endpoint: &Endpoint) -> String {
     format!("extensions:\n  {NAME}:\n    name: {NAME}\n    enabled: true\n    timeout: 300\n{how}")
 }
 
-fn codex(endpoint: &Endpoint) -> String {
+fn codex(endpoint: &ClientEndpoint) -> String {
     match endpoint {
-        Endpoint::Stdio { program, home } => {
+        ClientEndpoint::Stdio { program, home } => {
             let home = home.iter().map(|home| format!("env = {{ TOOLROOM_HOME = {} }}\n", text(home)));
             let home: String = home.collect();
             format!("[mcp_servers.{NAME}]\ncommand = {}\nargs = [\"mcp\", \"serve\"]\n{home}", text(program))
         }
-        Endpoint::Http { url } => format!(
+        ClientEndpoint::Http { url } => format!(
             "[mcp_servers.{NAME}]\nurl = {}\nhttp_headers = {{ Authorization = \"Bearer {KEY}\" }}\n",
             text(url)
         ),
@@ -173,8 +175,8 @@ fn word(value: &str) -> String {
 mod tests {
     use super::*;
 
-    fn stdio(program: &str) -> Endpoint {
-        Endpoint::Stdio { program: program.to_owned(), home: Some("/srv/a b".to_owned()) }
+    fn stdio(program: &str) -> ClientEndpoint {
+        ClientEndpoint::Stdio { program: program.to_owned(), home: Some("/srv/a b".to_owned()) }
     }
 
     #[test]
@@ -193,7 +195,7 @@ mod tests {
 
     #[test]
     fn every_client_sends_the_key_in_a_header() {
-        let endpoint = Endpoint::Http { url: "https://tools.example/mcp".to_owned() };
+        let endpoint = ClientEndpoint::Http { url: "https://tools.example/mcp".to_owned() };
         for client in ClientProgram::value_variants() {
             let text = client.snippet(&endpoint);
             assert!(text.contains("https://tools.example/mcp") && text.contains("Authorization"), "{text}");

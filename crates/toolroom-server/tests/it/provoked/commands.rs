@@ -81,7 +81,7 @@ pub(super) const TABLE: &[Provoked] = &[
         &["config", "show", "polcy.preset"],
         5,
         "`polcy.preset`",
-        "is not a known key",
+        "unknown configuration key",
         "did you mean `policy.preset`",
     ),
     row(&["--set", "nonsense", "config", "show"], 2, "--set", "`nonsense` is not", "`key=value`"),
@@ -156,7 +156,7 @@ pub(super) const TABLE: &[Provoked] = &[
         2,
         "--image",
         "no file `none.png`",
-        "check the name and the current folder",
+        "check its name, and the folder you are in",
     ),
     row(&["chat", ""], 2, "toolroom chat", "no message given", "or pipe in a message"),
     row(

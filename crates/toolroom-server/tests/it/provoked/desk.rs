@@ -23,7 +23,7 @@ pub(super) const TABLE: &[Provoked] = &[
         &["call", "calculator", "expression=1", "--yes"],
         4,
         "waits for approval: sums are serious",
-        "has to be answered by the operator",
+        "only the operator may approve",
         "as the operator, answer with `toolroom approvals approve call_",
     )
     .after(|home| {
@@ -148,8 +148,8 @@ pub(super) const TABLE: &[Provoked] = &[
         ],
         2,
         "`search.searxng.url`",
-        "others can listen to what goes over `http://`",
-        "write `https://`",
+        "sent unencrypted over `http://`",
+        "use `https://`",
     )
     .after(with_key),
     row(
@@ -168,8 +168,8 @@ pub(super) const TABLE: &[Provoked] = &[
         ],
         2,
         "`calendar.url`",
-        "others can listen to what goes over `http://`",
-        "write `https://`",
+        "sent unencrypted over `http://`",
+        "use `https://`",
     )
     .after(with_key),
     row(

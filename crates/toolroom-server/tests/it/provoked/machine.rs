@@ -16,8 +16,14 @@ const SUM: &[&str] = &["call", "calculator", "expression=1"];
 pub(super) const TABLE: &[Provoked] = &[
     row(SUM, 2, "toolroom.toml:1", "unclosed table, expected `]`", "`toolroom config check`")
         .after(|home| writes(home, "toolroom.toml", "[policy\n")),
-    row(SUM, 2, "the `when` of rule `x`", "expected a value after `>`", "run `toolroom config check`")
-        .after(|home| rule(home, "when = \"args.expression >\"")),
+    row(
+        SUM,
+        2,
+        "the `when` of rule `x`",
+        "expected a value after `>`",
+        "verify it with `toolroom config check`",
+    )
+    .after(|home| rule(home, "when = \"args.expression >\"")),
     row(SUM, 2, "rule `x`", "fails example 1 of its `not_match`", "change the example or the rule")
         .after(|home| rule(home, "not_match = [{ args = { expression = \"1\" } }]")),
     row(SUM, 3, "what has to be kept secret", "there is no master key", "or set `TOOLROOM_MASTER_KEY`")

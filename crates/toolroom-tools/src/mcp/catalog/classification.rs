@@ -17,12 +17,12 @@ pub struct Classification {
     /// Its capabilities.
     pub capabilities: Option<Capabilities>,
     /// Why it is classified so.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<ClassificationReason>,
 }
 
 /// Why a tool is classified as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
+pub enum ClassificationReason {
     /// ToolTraits for this tool.
     ToolDeclared,
     /// ToolTraits for all tools of the server.
@@ -49,7 +49,7 @@ pub enum Reason {
     HintsOpenWorld,
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for ClassificationReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::ToolDeclared => "declared by you",
@@ -73,11 +73,11 @@ impl fmt::Display for Reason {
 struct Additions {
     effect: Option<Effect>,
     capabilities: Vec<Capability>,
-    reasons: Vec<Reason>,
+    reasons: Vec<ClassificationReason>,
 }
 
 impl Additions {
-    fn add(&mut self, capabilities: &[Capability], reason: Reason) {
+    fn add(&mut self, capabilities: &[Capability], reason: ClassificationReason) {
         self.capabilities.extend_from_slice(capabilities);
         self.reasons.push(reason);
     }
@@ -97,13 +97,15 @@ pub fn classify(server: &ServerRecord, definition: &Definition) -> Classificatio
     });
     let (effect, capabilities) = reconciled(effect, capabilities);
     if effect.is_none() {
-        reasons.push(Reason::EffectUndeclared);
+        reasons.push(ClassificationReason::EffectUndeclared);
     }
     match capabilities {
         Some(_) => reasons.extend(added.reasons),
         None => {
-            reasons.push(Reason::CapabilitiesUndeclared);
-            reasons.extend(added.reasons.into_iter().filter(|reason| *reason == Reason::HintsDestructive));
+            reasons.push(ClassificationReason::CapabilitiesUndeclared);
+            reasons.extend(
+                added.reasons.into_iter().filter(|reason| *reason == ClassificationReason::HintsDestructive),
+            );
         }
     }
     Classification { effect, capabilities, reasons }
@@ -118,25 +120,25 @@ impl Classification {
 }
 
 /// What the user declared: for this tool, or else for all tools of the server.
-fn declared(server: &ServerRecord, definition: &Definition) -> (ToolTraits, Vec<Reason>) {
+fn declared(server: &ServerRecord, definition: &Definition) -> (ToolTraits, Vec<ClassificationReason>) {
     let mut reasons = Vec::new();
     let all = server.traits.all;
     let own = match server.traits.tools.get(&definition.name) {
         Some(PinnedTraits { definition: hash, traits: declared }) if *hash == definition.hash() => *declared,
         Some(_) => {
-            reasons.push(Reason::Outdated);
+            reasons.push(ClassificationReason::Outdated);
             // The user made an exception for this tool: the declaration for all tools does not apply until they renew it.
             return (ToolTraits::default(), reasons);
         }
         None => ToolTraits::default(),
     };
     if !own.is_empty() {
-        reasons.push(Reason::ToolDeclared);
+        reasons.push(ClassificationReason::ToolDeclared);
     }
     let is_for_all = (own.effect.is_none() && all.effect.is_some())
         || (own.capabilities.is_none() && all.capabilities.is_some());
     if is_for_all {
-        reasons.push(Reason::ServerDeclared);
+        reasons.push(ClassificationReason::ServerDeclared);
     }
     let declared =
         ToolTraits { effect: own.effect.or(all.effect), capabilities: own.capabilities.or(all.capabilities) };
@@ -154,11 +156,13 @@ fn profile(transport: &Transport) -> Option<NamedProfile> {
 
 /// The minimum, independent of declarations.
 fn add_minimum(transport: &Transport, added: &mut Additions) {
-    added.add(&[Capability::ReadsUntrusted], Reason::Foreign);
+    added.add(&[Capability::ReadsUntrusted], ClassificationReason::Foreign);
     match profile(transport) {
-        None => added.add(&[Capability::Egress], Reason::Remote),
-        Some(NamedProfile::Network(_)) => added.add(&[Capability::Egress], Reason::Network),
-        Some(NamedProfile::Off) => added.add(&[Capability::Egress, Capability::Exec], Reason::Unconfined),
+        None => added.add(&[Capability::Egress], ClassificationReason::Remote),
+        Some(NamedProfile::Network(_)) => added.add(&[Capability::Egress], ClassificationReason::Network),
+        Some(NamedProfile::Off) => {
+            added.add(&[Capability::Egress, Capability::Exec], ClassificationReason::Unconfined);
+        }
         Some(NamedProfile::Workspace | NamedProfile::ReadOnly) => {}
     }
 }
@@ -167,13 +171,13 @@ fn add_minimum(transport: &Transport, added: &mut Additions) {
 fn add_hints(transport: &Transport, definition: &Definition, added: &mut Additions) {
     if definition.hint("destructiveHint") == Some(true) {
         added.effect = Some(Effect::Destructive);
-        added.add(&[Capability::Writes, Capability::Destructive], Reason::HintsDestructive);
+        added.add(&[Capability::Writes, Capability::Destructive], ClassificationReason::HintsDestructive);
     } else if definition.hint("readOnlyHint") == Some(false) {
-        added.add(&[Capability::Writes], Reason::HintsWrites);
+        added.add(&[Capability::Writes], ClassificationReason::HintsWrites);
     }
     let is_offline = matches!(profile(transport), Some(NamedProfile::Workspace | NamedProfile::ReadOnly));
     if definition.hint("openWorldHint") == Some(true) && !is_offline {
-        added.add(&[Capability::Egress], Reason::HintsOpenWorld);
+        added.add(&[Capability::Egress], ClassificationReason::HintsOpenWorld);
     }
 }
 

@@ -62,7 +62,10 @@ fn a_remote_search_reads_untrusted_text_and_sends_and_no_more() {
     let tool = classify(&server(address(), declared), &tool(&json!({})));
     assert_eq!(tool.effect, Some(Effect::Read));
     assert_eq!(names(&tool), ["reads-untrusted", "egress"]);
-    assert_eq!(tool.reasons, [Reason::ServerDeclared, Reason::Foreign, Reason::Remote]);
+    assert_eq!(
+        tool.reasons,
+        [ClassificationReason::ServerDeclared, ClassificationReason::Foreign, ClassificationReason::Remote]
+    );
 }
 
 #[test]
@@ -91,14 +94,17 @@ fn a_declaration_for_one_tool_comes_before_that_for_all_and_expires_with_its_def
     let now = classify(&server, &definition);
     assert_eq!(now.effect, Some(Effect::OnceOnlyWrite));
     assert_eq!(names(&now), ["reads-untrusted", "writes", "egress"], "an effect that writes can write");
-    assert!(now.reasons.starts_with(&[Reason::ToolDeclared, Reason::ServerDeclared]), "{now:?}");
+    assert!(
+        now.reasons.starts_with(&[ClassificationReason::ToolDeclared, ClassificationReason::ServerDeclared]),
+        "{now:?}"
+    );
     let changed = classify(&server, &tool(&json!({"title": "another"})));
     assert_eq!(
         (changed.effect, changed.capabilities),
         (None, None),
         "the exception for this tool is not known"
     );
-    assert!(changed.reasons.contains(&Reason::Outdated));
+    assert!(changed.reasons.contains(&ClassificationReason::Outdated));
 }
 
 #[test]

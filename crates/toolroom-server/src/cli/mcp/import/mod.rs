@@ -28,7 +28,7 @@ use preview::{document, show};
 const MAX_FILE_BYTES: usize = 32 * 1024 * 1024;
 
 #[derive(Args)]
-pub(super) struct ImportArgs {
+pub(super) struct McpImportArgs {
     /// Import only from this program: claude-desktop, claude-code, cursor, windsurf, cline, vscode, codex, goose, gemini or zed
     source: Option<String>,
     /// Read this file instead of the program's own
@@ -44,7 +44,7 @@ pub(super) struct ImportArgs {
 
 /// The plan of an import.
 #[derive(Default)]
-struct ImportPlan {
+struct ServerImportPlan {
     servers: Vec<PlannedServer>,
     /// Source, name or file, and the reason.
     skipped: Vec<(ImportSource, String, String)>,
@@ -60,7 +60,7 @@ pub(super) struct EquivalentRule {
     pub(super) tool: String,
 }
 
-pub(super) async fn run(app: &App, args: ImportArgs, output: Output) -> anyhow::Result<Exit> {
+pub(super) async fn run(app: &App, args: McpImportArgs, output: Output) -> anyhow::Result<Exit> {
     let files = files(&args)?;
     let existing = ExistingState {
         servers: app.store.servers(&project()).await?,
@@ -93,7 +93,7 @@ pub(super) async fn run(app: &App, args: ImportArgs, output: Output) -> anyhow::
 }
 
 /// The files to read, without duplicates: the working folder may be the home folder.
-fn files(args: &ImportArgs) -> anyhow::Result<Vec<Origin>> {
+fn files(args: &McpImportArgs) -> anyhow::Result<Vec<Origin>> {
     let wanted = match &args.source {
         None => None,
         Some(name) => Some(ImportSource::from_name(name).ok_or_else(|| {
@@ -136,9 +136,9 @@ fn files(args: &ImportArgs) -> anyhow::Result<Vec<Origin>> {
     Ok(files)
 }
 
-fn make_plan(files: &[Origin], existing: &ExistingState) -> anyhow::Result<ImportPlan> {
+fn make_plan(files: &[Origin], existing: &ExistingState) -> anyhow::Result<ServerImportPlan> {
     let folder = current_folder()?.display().to_string();
-    let mut plan = ImportPlan::default();
+    let mut plan = ServerImportPlan::default();
     let mut rules: Vec<(&Origin, SuggestedRule)> = Vec::new();
     for origin in files {
         let (source, file) = (origin.source, origin.path.display().to_string());
@@ -182,7 +182,7 @@ fn make_plan(files: &[Origin], existing: &ExistingState) -> anyhow::Result<Impor
 }
 
 /// Adds the equivalent of a rule. Its server may have another name here.
-fn suggest(plan: &mut ImportPlan, origin: &Origin, rule: &SuggestedRule) {
+fn suggest(plan: &mut ServerImportPlan, origin: &Origin, rule: &SuggestedRule) {
     let SuggestedRule { effect, server, tool } = rule;
     let is_meant = |planned: &&PlannedServer| {
         planned.origin.source == origin.source && rule.is_about(&planned.original_name)

@@ -7,7 +7,7 @@ use toolroom_tools::mcp::reads;
 
 use super::plan::{ExistingState, PlannedServer};
 use super::values::PlannedSecret;
-use super::{EquivalentRule, ImportPlan};
+use super::{EquivalentRule, ServerImportPlan};
 use crate::cli::console::output::{BOLD, DIM, Output, visible};
 use crate::cli::mcp::document::target;
 use crate::gateway::process_list_warning;
@@ -16,7 +16,7 @@ use crate::settings::ImportState;
 /// Indentation of details.
 const INDENT: &str = "         ";
 
-pub(super) fn show(plan: &ImportPlan, existing: &ExistingState, output: Output) -> anyhow::Result<()> {
+pub(super) fn show(plan: &ServerImportPlan, existing: &ExistingState, output: Output) -> anyhow::Result<()> {
     if plan.servers.is_empty() && plan.skipped.is_empty() && plan.rules.is_empty() {
         output.talk("no servers of other programs found");
     }
@@ -134,7 +134,7 @@ impl<'a> PlannedServerDocument<'a> {
     }
 }
 
-pub(super) fn document(plan: &ImportPlan, existing: &ExistingState, is_done: bool) -> Value {
+pub(super) fn document(plan: &ServerImportPlan, existing: &ExistingState, is_done: bool) -> Value {
     let servers: Vec<PlannedServerDocument<'_>> =
         plan.servers.iter().map(|planned| PlannedServerDocument::new(planned, existing)).collect();
     let skipped: Vec<Value> = plan
