@@ -295,20 +295,20 @@ mod tests {
             ms: 0.25,
             from: Some([127, 0, 0, 1].into()),
         };
-        let record = LogRecord { content: LogContent::Request(line), ..record("", "") };
+        let finished = LogRecord { content: LogContent::Request(line), ..record("", "") };
         assert_eq!(
-            text(&record),
+            text(&finished),
             "2023-11-14T22:13:20.000001Z WARN  request method=POST route=/mcp status=200 ms=0.25 from=127.0.0.1 \
              request_id=abc-1"
         );
         assert_eq!(
-            json(&record),
+            json(&finished),
             r#"{"time":"2023-11-14T22:13:20.000001Z","level":"warn","target":"toolroom_server","message":"request","method":"POST","route":"/mcp","status":200,"ms":0.25,"from":"127.0.0.1","request_id":"abc-1"}"#
         );
         let left = RequestLine { status: None, from: None, ..line };
-        let record = LogRecord { content: LogContent::Request(left), ..record("", "") };
+        let finished = LogRecord { content: LogContent::Request(left), ..record("", "") };
         assert!(
-            text(&record)
+            text(&finished)
                 .contains("request cancelled by the client method=POST route=/mcp ms=0.25 request_id")
         );
     }

@@ -45,12 +45,12 @@ struct Shared {
 
 #[derive(Default)]
 struct Queue {
-    commands: Vec<LogCommand>,
+    commands: Vec<WriterCommand>,
     /// No more lines, or the writer thread has ended.
     is_closed: bool,
 }
 
-enum LogCommand {
+enum WriterCommand {
     Write(LogRecord),
     /// Answers once all earlier lines are written.
     Flush(SyncSender<()>),
@@ -58,10 +58,10 @@ enum LogCommand {
 
 impl Shared {
     /// Queues a command. Fails if the queue is closed, or full and it is a line.
-    fn add(&self, command: LogCommand) -> bool {
+    fn add(&self, command: WriterCommand) -> bool {
         let mut queue = self.lock();
         let before = queue.commands.len();
-        if queue.is_closed || (before >= QUEUE_LINES && matches!(command, LogCommand::Write(_))) {
+        if queue.is_closed || (before >= QUEUE_LINES && matches!(command, WriterCommand::Write(_))) {
             return false;
         }
         queue.commands.push(command);
@@ -73,10 +73,10 @@ impl Shared {
     }
 
     /// Waits for commands, collects lines for a moment, then takes all. `None` once closed.
-    fn take(&self, mut commands: Vec<LogCommand>) -> Option<Vec<LogCommand>> {
+    fn take(&self, mut commands: Vec<WriterCommand>) -> Option<Vec<WriterCommand>> {
         let is_idle = |queue: &mut Queue| queue.commands.is_empty() && !queue.is_closed;
         let queue = self.wake.wait_while(self.lock(), is_idle).unwrap_or_else(PoisonError::into_inner);
-        let is_line = matches!(queue.commands.first()?, LogCommand::Write(_));
+        let is_line = matches!(queue.commands.first()?, WriterCommand::Write(_));
         drop(queue);
         if is_line {
             std::thread::sleep(BATCH_DELAY);
@@ -116,7 +116,7 @@ impl Writer {
     }
 
     pub(super) fn write(&self, record: LogRecord) {
-        if !self.shared.add(LogCommand::Write(record)) {
+        if !self.shared.add(WriterCommand::Write(record)) {
             self.shared.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -124,7 +124,7 @@ impl Writer {
     /// Waits until pending lines are written, at most [`SHUTDOWN_TIMEOUT`].
     pub(super) fn finish(&self) {
         let (sender, done) = sync_channel(1);
-        self.shared.add(LogCommand::Flush(sender));
+        self.shared.add(WriterCommand::Flush(sender));
         let _in_time = done.recv_timeout(SHUTDOWN_TIMEOUT);
     }
 }
@@ -192,8 +192,8 @@ fn work(mut out: impl io::Write, redact: RedactFn, shared: &Shared) {
     while let Some(mut commands) = shared.take(room) {
         for command in commands.drain(..) {
             match command {
-                LogCommand::Write(record) => add(&record, &mut lines),
-                LogCommand::Flush(done) => {
+                WriterCommand::Write(record) => add(&record, &mut lines),
+                WriterCommand::Flush(done) => {
                     report_lost(&mut lines);
                     write(&mut lines);
                     // The caller may have timed out.

@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn a_range_is_read_or_everything_is_returned() {
         let check = |header: &str, part: RequestedRange| {
-            assert_eq!(RequestedRange::read(Some(header), 10), part, "{header}")
+            assert_eq!(RequestedRange::read(Some(header), 10), part, "{header}");
         };
         check("bytes=0-0", RequestedRange::Bytes(0..1));
         check("bytes=2-4", RequestedRange::Bytes(2..5));
