@@ -45,10 +45,10 @@ pub(super) struct SelectArgs {
     /// Message to rank tools for
     #[arg(required_unless_present = "batch", conflicts_with = "batch")]
     message: Option<String>,
-    /// RankedTool the tools in this JSON file instead of the installed ones; - for stdin
+    /// Rank the tools in this JSON file instead of the installed ones; - for stdin
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
-    /// RankedTool for each line of this file, printing one line of JSON each; - for stdin
+    /// Rank tools for each line of this file, printing one line of JSON each; - for stdin
     #[arg(long, value_name = "FILE")]
     batch: Option<PathBuf>,
     /// Maximum number of tools to list
