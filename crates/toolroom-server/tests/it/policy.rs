@@ -182,7 +182,7 @@ fn what_the_operator_has_to_answer_no_caller_can() {
     let written = std::fs::read_to_string(home.path().join("notes.txt")).unwrap();
     assert_eq!(written, format!("{id} hello\n"));
     let told = home.run_own(&["policy", "explain", "publish_note", &path, "text=x"]).ended(4);
-    assert!(told.out.contains("\nmay answer   the operator\n"), "{}", told.out);
+    assert!(told.out.contains("\napprover     operator\n"), "{}", told.out);
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn a_call_that_is_explained_says_who_may_answer_and_what_else_had_a_say() {
     let told = home.run_own(&call).ended(4);
     for line in [
         "verdict      ask (rule public)",
-        "may answer   the operator",
+        "approver     operator",
         "also         default.write (ask): beaten by `public`",
     ] {
         assert!(told.err.lines().any(|shown| shown == line), "{line} in\n{}", told.err);
@@ -296,7 +296,7 @@ fn a_call_that_is_explained_says_who_may_answer_and_what_else_had_a_say() {
 fn a_check_finds_what_is_wrong_and_what_is_odd() {
     let home = configured(NOTES);
     let fine = home.run_own(&["policy", "check", "--strict"]).ended(0);
-    assert_eq!(fine.out, "2 rules: in order\n");
+    assert_eq!(fine.out, "2 rules: no problems\n");
     assert_eq!(json_of(&home, &["policy", "check"])["ok"], true);
 
     let file = home.path().join("odd.toml");
