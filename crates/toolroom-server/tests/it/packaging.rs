@@ -111,7 +111,7 @@ fn self_check_works_in_a_folder_of_its_own_and_says_what_it_tried() {
     assert_eq!(failed["good"], json!(false), "{failed}");
     let details = failed["checks"][2]["details"].as_str().unwrap();
     assert!(
-        details.contains("no folder in `/no/such/folder`") && details.contains("set `TMPDIR`"),
+        details.contains("cannot create a temporary folder in `/no/such/folder`") && details.contains("set `TMPDIR`"),
         "{details}"
     );
     std::fs::write(home.path().join("toolroom.toml"), "x = [\n").unwrap();

@@ -288,7 +288,7 @@ fn a_sandbox_without_a_network_namespace_opens_nothing() {
     chat.env("PATH", bench.away.path());
     let (told, _model) = bench.shop.chat_of(&mut chat, "", [bench.configures()]);
     assert_eq!((&told[0]["reachable"], &told[0]["config_changed"]), (&json!(false), &json!(true)));
-    assert!(told[0]["note"].as_str().unwrap().contains("bubblewrap is needed"), "{}", told[0]);
+    assert!(told[0]["note"].as_str().unwrap().contains("install bubblewrap"), "{}", told[0]);
     assert_eq!(bench.server.visits(), 0);
 }
 

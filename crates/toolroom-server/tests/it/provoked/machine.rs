@@ -26,7 +26,7 @@ pub(super) const TABLE: &[Provoked] = &[
     .after(|home| rule(home, "when = \"args.expression >\"")),
     row(SUM, 2, "rule `x`", "fails example 1 of its `not_match`", "change the example or the rule")
         .after(|home| rule(home, "not_match = [{ args = { expression = \"1\" } }]")),
-    row(SUM, 3, "what has to be kept secret", "there is no master key", "or set `TOOLROOM_MASTER_KEY`")
+    row(SUM, 3, "the secrets to redact cannot be read", "there is no master key", "or set `TOOLROOM_MASTER_KEY`")
         .after(|home| {
             home.run_with_stdin(&["secrets", "set", "A"], "correct horse").ended(0);
             std::fs::remove_file(home.path().join("master.key")).unwrap();
@@ -115,8 +115,8 @@ pub(super) const TABLE: &[Provoked] = &[
         &["mcp", "test", "files"],
         1,
         "`files` does not work",
-        "`@example/not-there-7` has not been fetched on this machine",
-        "run `npx -y @example/not-there-7` once in a terminal of your own",
+        "`@example/not-there-7` is not cached on this machine",
+        "run `npx -y @example/not-there-7` once in a terminal, then try again",
     )
     .after(|home| {
         at_home(home, &["call", "list_files"]).ended(0);

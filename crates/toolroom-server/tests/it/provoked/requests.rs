@@ -178,7 +178,7 @@ pub(super) const TABLE: &[Refused] = &[
         "/v1/chat/completions",
         r#"{"model": "default", "messages": []}"#,
         400,
-        ["`messages`", "is empty", "the last one is what is answered"],
+        ["`messages`", "is empty", "the last one is answered"],
     ),
     row(
         "POST",
