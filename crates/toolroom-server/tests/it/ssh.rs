@@ -233,7 +233,7 @@ fn only_an_approval_opens_a_host_and_only_for_its_conversation() {
     assert!(!bench.shop.home.path().join("home/.ssh/config").exists());
     let open = turn("second\r", &[(&opens, "y"), ("ssh", "y")], "reached").unwrap();
     assert_eq!(open["stdout"], "from away\n", "{open}");
-    assert_eq!(turn("/new\r", &[], "a new conversation"), Some(open));
+    assert_eq!(turn("/new\r", &[], "New conversation"), Some(open));
     let other = turn("third\r", &[("ssh", "y")], "elsewhere").unwrap();
     assert_eq!((&other["stdout"], &other["exit_code"]), (&json!(""), &json!(255)), "{other}");
     assert_eq!(bench.server.visits(), 1);

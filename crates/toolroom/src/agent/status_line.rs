@@ -119,9 +119,9 @@ impl StatusLine {
                 Some(waiting(self.asked.len(), self.handed.len()))
             }
             ([], Doing::Nothing) => None,
-            ([], Doing::ActiveRun) => Some("ActiveRun…".to_owned()),
+            ([], Doing::ActiveRun) => Some("Working…".to_owned()),
             ([], Doing::Thinking) => Some(detailed("Thinking…", &self.thought())),
-            ([], Doing::Writing(tool)) => Some(detailed("ActiveRun…", tool)),
+            ([], Doing::Writing(tool)) => Some(detailed("Working…", tool)),
             ([], Doing::Answering) => Some("Answering…".to_owned()),
             ([], Doing::Waiting { answers, results }) => Some(waiting(*answers, *results)),
             ([], Doing::Finishing) => Some("Finishing…".to_owned()),
@@ -134,14 +134,14 @@ impl StatusLine {
                 Some(detailed(&what, reason))
             }
             ([one], _) => {
-                let line = detailed("ActiveRun…", &one.title);
+                let line = detailed("Working…", &one.title);
                 Some(
                     one.progress
                         .as_deref()
                         .map_or_else(|| line.clone(), |progress| detailed(&line, progress)),
                 )
             }
-            (several, _) => Some(format!("ActiveRun… · {} Tools", several.len())),
+            (several, _) => Some(format!("Working… · {} Tools", several.len())),
         }
     }
 

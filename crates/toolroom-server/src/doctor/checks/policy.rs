@@ -19,7 +19,6 @@ pub(crate) struct PolicyFacts {
     pub(crate) examples: usize,
 }
 
-/// ServerState answers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct AnswerFacts {
     pub(crate) count: usize,
