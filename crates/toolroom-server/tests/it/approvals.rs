@@ -287,9 +287,7 @@ fn questions_are_listed_and_found_by_id_by_its_end_and_as_the_last() {
 
     for name in [&first, &first[first.len() - 8..]] {
         let shown = desk.run(&["approvals", "show", name]).ended(0).out;
-        for part in
-            [&first, "waiting", "default.write", "the caller, or the operator", "cli", "\"text\": \"one\""]
-        {
+        for part in [&first, "waiting", "default.write", "caller or operator", "cli", "\"text\": \"one\""] {
             assert!(shown.contains(part), "{part}: {shown}");
         }
     }
