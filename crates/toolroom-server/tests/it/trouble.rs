@@ -79,10 +79,7 @@ fn a_key_without_its_database_is_told_and_no_hindrance() {
     assert_eq!(store["remedy"], "toolroom backup restore FILE");
     let begun = home.run(&["log"]).ended(0);
     let database = home.path().join("toolroom.db").display().to_string();
-    assert!(
-        begun.err.contains(&format!("there is no database `{database}`, but a master key")),
-        "{begun:?}"
-    );
+    assert!(begun.err.contains(&format!("there is no database `{database}`, but a master key")), "{begun:?}");
     assert!(begun.err.contains("`toolroom backup restore FILE`; creating a new one"), "{begun:?}");
     let again = home.run(&["log"]).ended(0);
     assert!(!again.err.contains("there is no database"), "{again:?}");

@@ -190,7 +190,10 @@ fn a_file_that_is_wrong_or_missing_cannot_be_trusted() {
     assert!(ran.err.contains("create one with `toolroom init --project`"), "{ran:?}");
     project.write(format!("{LENIENT}effekt = 1\n"));
     let ran = project.run(&["trust", "--yes"]).ended(2);
-    assert!(ran.err.contains("toolroom.toml:10: `rule.effekt` is not a known key; did you mean `rule.effect`?"), "{ran:?}");
+    assert!(
+        ran.err.contains("toolroom.toml:10: `rule.effekt` is not a known key; did you mean `rule.effect`?"),
+        "{ran:?}"
+    );
     assert_eq!(list(&project), json!([]));
     // Looking at what is trusted, and taking it back, needs no configuration.
     project.write(LENIENT);

@@ -165,7 +165,7 @@ pub(super) const TABLE: &[Refused] = &[
         409,
         ["`builtin:memory_store`", "has no toggle of its own", "`PUT /v1/switches/memory`"],
     ),
-    row("POST", "/v1/runs", r#"{"message": ""}"#, 400, ["the message", "is empty", "say something"]),
+    row("POST", "/v1/runs", r#"{"message": ""}"#, 400, ["the message", "is empty", "write something"]),
     row(
         "POST",
         "/v1/runs",
