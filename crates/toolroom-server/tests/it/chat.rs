@@ -111,7 +111,7 @@ fn what_makes_no_sense_is_told_and_nothing_is_sent() {
     check(&["chat", "hi", "--agent", "nobody"], 5, "there is no agent `nobody`");
     check(&["chat", "hi", "--continue"], 5, "no conversation to continue");
     check(&["chat", "hi", "--continue=nothing"], 5, "no conversation `nothing`");
-    check(&["chat", "hi", "--continue="], 2, "no conversation is named");
+    check(&["chat", "hi", "--continue="], 2, "the conversation id is empty");
     check(&["chat", "hi", "--context", "wrong"], 2, "--context: `wrong`");
     check(&["chat", "hi", "--image", "/nowhere.png"], 2, "no file `/nowhere.png`");
     check(&["chat", "hi", "--image", "/dev/zero"], 2, "is not a regular file");
