@@ -219,7 +219,8 @@ fn the_map_shows_every_room_and_no_other() {
         let section = section.unwrap_or_else(|| panic!("the map does not show {name}"));
         let shown: BTreeSet<String> = section
             .lines()
-            .filter_map(|line| line.strip_prefix("| `")?.split_once('`').map(|(room, _)| room.to_owned()))
+            .filter_map(|line| line.strip_prefix("| `")?.split_once(" |").map(|(rooms, _)| rooms))
+            .flat_map(|rooms| rooms.split("`, `").map(|room| room.trim_end_matches('`').to_owned()))
             .collect();
         assert_eq!(shown, rooms(name), "the map of {name}");
     }
