@@ -19,7 +19,7 @@ pub(crate) struct PolicyFacts {
     pub(crate) examples: usize,
 }
 
-/// ServerState answers.
+/// Standing answers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct AnswerFacts {
     pub(crate) count: usize,
