@@ -37,7 +37,7 @@ pub(crate) fn routes() -> Vec<Route> {
             content,
         )
         .query::<ContentQuery>()
-        .header("Range", ANY_TEXT, "Range of the content, such as `bytes=0-99`.")
+        .header("Range", ANY_TEXT, "Part of the content, such as `bytes=0-99`.")
         .response(200, JSON, "The content.")
         .response(200, "text/plain", "The content, of a result that is text.")
         .response(200, "*/*", "The content, of a file.")
