@@ -115,8 +115,8 @@ mod tests {
             [("openai", Some("secret:oai")), ("groq", Some("$GROQ_API_KEY")), ("xai", None), ("lab", None)]
         );
         assert_eq!(error(&directory, "openai/gpt-5"), "");
-        assert!(error(&directory, "xai/grok-4").contains("there is no secret `gone`"));
-        assert!(error(&directory, "lab/m").contains("the variable LAB_KEY is not set"));
+        assert!(error(&directory, "xai/grok-4").contains("no secret `gone`"));
+        assert!(error(&directory, "lab/m").contains("the environment variable `LAB_KEY` is not set"));
         assert!(!format!("{directory:?}").contains("very-secret"));
     }
 
@@ -132,7 +132,7 @@ mod tests {
         ] {
             let error = error(&directory(text, &[]), "ollama/qwen3");
             assert_eq!(error.is_empty(), is_open, "{text}: {error}");
-            assert!(is_open || error.contains("set OLLAMA_HOST, or write `[vendor.ollama]`"), "{error}");
+            assert!(is_open || error.contains("set OLLAMA_HOST, or add `[vendor.ollama]`"), "{error}");
         }
     }
 }

@@ -182,15 +182,15 @@ mod tests {
         let taken = blocks(&message).unwrap();
         assert!(matches!(taken.as_slice(), [Block::Text { .. }, Block::Image(_)]), "{taken:?}");
         for (part, expected) in [
-            (json!({"type": "image", "source": {"type": "url", "value": "http://x"}}), "nothing is fetched"),
+            (json!({"type": "image", "source": {"type": "url", "value": "http://x"}}), "fetches nothing"),
             (json!({"type": "audio", "source": {}}), "of the type `audio`"),
-            (json!({"type": "image", "source": {"type": "data", "value": "aGk="}}), "is none"),
+            (json!({"type": "image", "source": {"type": "data", "value": "aGk="}}), "has an invalid part"),
             (
                 json!({"type": "image", "source": {"type": "data", "value": "<>", "mimeType": "image/png"}}),
-                "is none",
+                "has an invalid part",
             ),
-            (json!({"type": "text"}), "is none"),
-            (json!(3), "is none"),
+            (json!({"type": "text"}), "has an invalid part"),
+            (json!(3), "has an invalid part"),
         ] {
             let error = blocks(&said(&json!([part]))).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");

@@ -64,7 +64,7 @@ fn print_deleted(deleted: &[PrunedProject], dry_run: bool, output: Output) -> an
         output.talk("Nothing is old enough to delete");
         return Ok(());
     }
-    output.talk(if dry_run { "Would delete" } else { "PrunedProject" });
+    output.talk(if dry_run { "Would delete" } else { "Deleted" });
     let count = |number: u64, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
     let row = |deleted: &&PrunedProject| {
         vec![

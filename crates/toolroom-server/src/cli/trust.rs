@@ -235,9 +235,9 @@ fn state(file: &TrustedFile) -> &'static str {
     let sources = Sources::new(PathBuf::new(), Some(path));
     match sources.project_file() {
         Ok(Some(now)) if now.sha256() == file.sha256 => "",
-        Ok(Some(_)) => "changed",
-        Ok(None) => "deleted",
-        Err(_) => "unreadable",
+        Ok(Some(_)) => "changed since",
+        Ok(None) => "gone",
+        Err(_) => "cannot be read",
     }
 }
 

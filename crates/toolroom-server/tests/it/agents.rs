@@ -174,16 +174,17 @@ fn agents_with_trouble_are_told_and_break_nothing() {
     home.run(&["agents", "set", "baker", "--model", "opnai/gpt-5"]).ended(0);
     write_user_file(&home, "[agent.cook]\nmodels = ['missing/m']\nallow = ['calculater']\n");
     let told = home.run(&["config", "check"]).ended(0).err;
-    assert!(told.contains("`agent.cook.models` cannot be asked: unknown vendor `nobody`"), "{told}");
+    assert!(told.contains("`agent.cook.models` cannot be used: unknown vendor `missing`"), "{told}");
     assert!(
-        told.contains("`agent.cook.allow` is about `calculater`") && told.contains("calculator"),
+        told.contains("`agent.cook.allow` matches no tool: unknown tool `calculater`")
+            && told.contains("calculator"),
         "{told}"
     );
     let told = home.run(&["agents", "show", "cook"]).ended(0).err;
     assert!(told.contains("no tool here fits `calculater`") && told.contains("`missing`"), "{told}");
     let doctor = home.run(&["doctor"]);
     let told = format!("{}{}", doctor.out, doctor.err);
-    assert!(told.contains("the agent `baker` cannot be used: no vendor here is called `opnai`"), "{told}");
+    assert!(told.contains("the agent `baker` cannot be used: unknown vendor `opnai`"), "{told}");
     assert!(told.contains("did you mean `openai`?") && told.contains("agents show baker"), "{told}");
     assert!(told.contains("agent.cook.models"), "{told}");
 }
@@ -192,7 +193,7 @@ fn agents_with_trouble_are_told_and_break_nothing() {
 fn a_configuration_with_a_wrong_agent_is_told_with_its_place() {
     let home = Home::new();
     for (text, says) in [
-        ("[agent.'a b']\n", "`agent.\"a b\"` cannot be used: an agent's id has"),
+        ("[agent.'a b']\n", "`agent.\"a b\"` is invalid: an agent's id has"),
         ("[agent.cook]\nname = ''\n", "the name must be one line"),
         ("[agent.cook]\nmodels = 'gpt-5'\n", "`agent.cook.models` must be a model"),
         ("[agent.cook]\nallow = [\"a\\tb\"]\n", "`a\\tb` fits no tool"),

@@ -48,7 +48,7 @@ fn a_backup_has_everything_but_the_key_and_says_so() {
     let made = home.run(&["backup", "create", home.path().join("b.tar").to_str().unwrap()]).ended(0);
     let file = home.path().join("b.tar");
     assert_eq!(made.out, format!("{}\n", file.display()));
-    assert!(made.err.contains("3 calls, 1 whole result, 1 approval, 1 sealed secret"), "{made:?}");
+    assert!(made.err.contains("3 calls, 1 stored result, 1 approval, 1 sealed secret"), "{made:?}");
     assert!(made.err.contains("the configuration file"), "{made:?}");
     let key = home.path().join("master.key");
     assert!(made.err.contains(&format!("can only be opened with `{}`", key.display())), "{made:?}");

@@ -49,7 +49,7 @@ fn calls_are_found_again() {
     assert!(home.run(&["log", "last"]).ended(0).out.contains("get_local_time"));
     assert!(home.run(&["log", "last", "--status", "failed"]).ended(0).out.contains("division by zero"));
     assert!(home.run(&["log", "--limit", "0"]).ended(0).err.contains("No matching calls"));
-    assert!(home.run(&["log", "call_nothing"]).ended(5).err.contains("there is no call"));
+    assert!(home.run(&["log", "call_nothing"]).ended(5).err.contains("no call `call_nothing`"));
     home.run(&["log", "call_'; DROP TABLE calls; --"]).ended(5);
     assert_eq!(home.journal().len(), 5);
 }
@@ -59,7 +59,7 @@ fn pruning_says_first_what_it_would_delete() {
     let home = Home::new();
     home.run_own(&["call", "repeat", "text=long", "times=10000"]).ended(0);
     home.run(&["call", "calculator", "expression=1"]).ended(0);
-    assert!(home.run(&["log", "prune", "--older-than", "1d"]).ended(0).err.contains("deleted 0 calls"));
+    assert!(home.run(&["log", "prune", "--older-than", "1d"]).ended(0).err.contains("Deleted 0 calls"));
     let preview = home.run(&["log", "prune", "--older-than", "0s", "--dry-run", "--json"]).ended(0).json();
     assert_eq!((&preview["calls"], &preview["artifacts"]), (&2.into(), &1.into()));
     assert_eq!(home.journal().len(), 2);

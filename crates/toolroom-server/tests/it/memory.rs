@@ -59,7 +59,7 @@ fn forgetting_takes_all_that_is_named_or_nothing() {
     let forgot = home.run(&["memory", "forget", "city", "--json"]).ended(0).json();
     assert_eq!(forgot, json!({"forgotten": ["city"]}));
     home.run(&["memory", "forget", "euros"]).ended(0);
-    assert!(home.run(&["memory"]).ended(0).err.contains("nothing is remembered"));
+    assert!(home.run(&["memory"]).ended(0).err.contains("No memories yet"));
     assert_eq!(home.run(&["memory", "export"]).ended(0).out, "# Memory\n");
 }
 
@@ -89,7 +89,7 @@ fn a_stored_secret_is_neither_remembered_nor_shown() {
     home.run_with_stdin(&["secrets", "set", "DOOR"], "open-sesame-42").ended(0);
     let refused =
         home.run(&["call", "memory_store", "key=again", "content=the code is open-sesame-42"]).ended(1);
-    assert!(refused.err.contains("holds a secret") && !refused.err.contains("sesame"), "{refused:?}");
+    assert!(refused.err.contains("contains a secret") && !refused.err.contains("sesame"), "{refused:?}");
     // What was remembered before is hidden wherever it comes up.
     for command in [
         &["memory"][..],
@@ -102,7 +102,7 @@ fn a_stored_secret_is_neither_remembered_nor_shown() {
         assert!(!ran.out.contains("sesame") && ran.out.contains("[secret DOOR]"), "{command:?}: {ran:?}");
     }
     let agent = home.run(&["agents", "set", "porter", "--prompt", "Say open-sesame-42."]).ended(2);
-    assert!(agent.err.contains("holds a secret"), "{agent:?}");
+    assert!(agent.err.contains("contains a secret"), "{agent:?}");
 }
 
 #[test]

@@ -48,7 +48,10 @@ fn the_manual_has_a_page_for_every_command() {
     std::fs::write(&mine, "mine").unwrap();
     std::os::unix::fs::symlink(&mine, &link).unwrap();
     let linked = home.run(&["man", folder.to_str().unwrap()]).ended(2);
-    assert!(linked.err.contains(link.to_str().unwrap()) && linked.err.contains("is a link"), "{linked:?}");
+    assert!(
+        linked.err.contains(link.to_str().unwrap()) && linked.err.contains("is a symbolic link"),
+        "{linked:?}"
+    );
     assert_eq!(std::fs::read(&mine).unwrap(), b"mine");
     assert_eq!(names_below(&folder), ["toolroom-call.1".to_owned()].into(), "none is written");
     std::fs::remove_file(&link).unwrap();
@@ -111,7 +114,8 @@ fn self_check_works_in_a_folder_of_its_own_and_says_what_it_tried() {
     assert_eq!(failed["good"], json!(false), "{failed}");
     let details = failed["checks"][2]["details"].as_str().unwrap();
     assert!(
-        details.contains("no folder in `/no/such/folder`") && details.contains("set `TMPDIR`"),
+        details.contains("cannot create a temporary folder in `/no/such/folder`")
+            && details.contains("set `TMPDIR`"),
         "{details}"
     );
     std::fs::write(home.path().join("toolroom.toml"), "x = [\n").unwrap();

@@ -69,12 +69,12 @@ fn always_and_never_show_how_far_they_reach_before_they_are_saved() {
         let mut sitting = asked(&desk, "hello");
         // Thought better of it: at the condition, with a condition that does not fit, and at the last question.
         sitting.types(key);
-        sitting.sees("only when");
+        sitting.sees("Condition, such as");
         sitting.types("args.text == 'else'\n");
         sitting.sees("error: the condition `args.text == 'else'` is false for this call");
         sitting.is_asked();
         sitting.types(key);
-        sitting.sees("only when");
+        sitting.sees("Condition, such as");
         sitting.types("args.text == 'hello'\n");
         sitting.sees(&format!("{effect} app:publish_note when args.text == 'hello'"));
         sitting.sees("would have decided 1 of the last 2 calls");
@@ -84,7 +84,7 @@ fn always_and_never_show_how_far_they_reach_before_they_are_saved() {
         sitting.is_asked();
         assert_eq!(desk.question(&desk.newest())["state"], "waiting");
         sitting.types(key);
-        sitting.sees("only when");
+        sitting.sees("Condition, such as");
         sitting.types("args.text == 'hello'\n");
         sitting.sees("Save this rule?");
         sitting.is_listened_to();
@@ -195,7 +195,7 @@ fn an_interrupt_ends_the_typing_of_a_line_too() {
     let desk = Desk::new();
     let mut sitting = asked(&desk, "hello");
     sitting.types("a");
-    sitting.sees("only when");
+    sitting.sees("Condition, such as");
     sitting.types("\n");
     sitting.sees("Save this rule?");
     sitting.is_listened_to();
@@ -214,7 +214,7 @@ fn an_answer_from_elsewhere_is_gone_on_with() {
             let mut sitting = asked(&desk, "hello");
             if typing {
                 sitting.types("a");
-                sitting.sees("only when");
+                sitting.sees("Condition, such as");
                 sitting.types("half a condition");
             }
             let call = desk.newest();
@@ -222,7 +222,7 @@ fn an_answer_from_elsewhere_is_gone_on_with() {
                 "edit" => desk.run(&["approvals", "approve", &call, "--edit", &edited(&desk)]).ended(0),
                 way => desk.run(&["approvals", way, &call]).ended(0),
             };
-            sitting.sees(if way == "edit" { "Edited elsewhere" } else { "answered elsewhere" });
+            sitting.sees(if way == "edit" { "Edited elsewhere" } else { "Answered elsewhere" });
             sitting.leaves().ended(code);
             assert_eq!(desk.effects(), effect.as_slice(), "{way}");
         }
@@ -341,8 +341,7 @@ fn an_operator_who_watches_is_asked_as_the_operator() {
 #[test]
 fn no_argument_redraws_the_question() {
     let desk = Desk::new();
-    let nasty =
-        "a\u{1b}[2J\u{1b}[H\u{7}\u{202e}\u{200b}\u{e0041}\u{9b}2K\n  why asked: no reason\n  [y] fine";
+    let nasty = "a\u{1b}[2J\u{1b}[H\u{7}\u{202e}\u{200b}\u{e0041}\u{9b}2K\n  reason: no reason\n  [y] fine";
     let mut sitting = Pty::new(80).starts(&publish(&desk, nasty, &[]), Stdout::Terminal);
     sitting.is_asked();
     sitting.types("v");

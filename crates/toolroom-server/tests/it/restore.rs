@@ -34,7 +34,7 @@ fn everything_comes_back_in_another_place() {
     let other = Home::new();
     let restored = restore(&other, &file, &[]).ended(0);
     assert!(
-        restored.err.contains("restored 3 calls"),
+        restored.err.contains("Restored 3 calls"),
         "nothing is replaced, so there is no prompt: {restored:?}"
     );
     assert_eq!(kept(&other), Vec::<String>::new());
@@ -103,7 +103,7 @@ fn secrets_come_back_with_their_key_alone() {
     let restored = restore(&other, &bare, &[]).ended(0);
     let id = seen["manifest"]["key"]["id"].as_str().unwrap();
     let place = other.path().join("master.key").display().to_string();
-    let hint = format!("cannot be opened with the key that is here; put their key `{id}` into `{place}`\n");
+    let hint = format!("cannot be opened with the current key; put their key `{id}` into `{place}`\n");
     assert!(restored.err.contains(&hint), "{restored:?}");
     assert_eq!(listed(&other)[0]["opens"], false);
     other.run(&["call", "calculator", "expression=1"]).ended(3);

@@ -55,7 +55,7 @@ fn what_is_older_than_configured_goes_and_what_waits_stays() {
     );
     assert_eq!(preview["projects"][0]["bytes"], json!(60_000), "what `repeat` said");
     let told = home.run(&["prune"]).ended(0);
-    assert!(told.out.contains("1 whole result"), "{told:?}");
+    assert!(told.out.contains("1 stored result"), "{told:?}");
     assert_eq!(home.journal().len(), calls, "calls stay without their whole results");
 
     age(&home, 60);

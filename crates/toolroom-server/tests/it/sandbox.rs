@@ -36,7 +36,7 @@ fn without_a_command_it_shows_the_guarantees() {
     for word in [
         "files",
         "network",
-        "holds: no connection leaves the sandbox",
+        "yes: no connection leaves the sandbox",
         "cgroup v2",
         "a watcher of the whole tree",
     ] {

@@ -53,7 +53,7 @@ fn a_secret_is_kept_listed_replaced_and_removed() {
     let second = set(&home, "Second", "another value");
     assert!(!second.err.contains("master key"), "{second:?}");
     let again = set(&home, "API.key-1_x", "a third value");
-    assert!(again.err.contains("new value; the old one is gone"), "{again:?}");
+    assert!(again.err.contains("Changed `API.key-1_x`"), "{again:?}");
 
     let secrets = listed(&home);
     assert_eq!((&secrets[0]["name"], &secrets[1]["name"]), (&json!("API.key-1_x"), &json!("Second")));
@@ -94,13 +94,19 @@ fn a_value_on_the_command_line_is_refused_and_not_repeated() {
         &["set", "NAME", &canary.value, "--json"],
     ] {
         let refused = home.run(&[&["secrets"], words].concat()).ended(2);
-        assert!(format!("{}{}", refused.out, refused.err).contains("shell's history"), "{refused:?}");
+        assert!(
+            format!("{}{}", refused.out, refused.err).contains("your shell may keep them in its history"),
+            "{refused:?}"
+        );
         canary.is_not_told(&refused);
     }
     // A name that looks like a value is one.
     let token = "ghp_0123456789abcdefghijklmnopqrstuvwxyzABCD";
     let refused = home.run(&["secrets", "set", token]).ended(2);
-    assert!(!refused.err.contains(token) && refused.err.contains("shell's history"), "{refused:?}");
+    assert!(
+        !refused.err.contains(token) && refused.err.contains("your shell may keep them in its history"),
+        "{refused:?}"
+    );
     assert_eq!(opening(&home), ["KNOWN"]);
 }
 
@@ -125,7 +131,7 @@ fn bad_names_and_values_are_refused_and_change_nothing() {
     let ran = home.run_with_stdin(&["secrets", "set", "SHORT", "--json"], "1234567").ended(0);
     let expected = json!({"name": "SHORT", "replaced": false, "hidden_exactly": false, "new_key": null});
     assert_eq!(ran.json(), expected);
-    assert!(ran.err.contains("fewer than 8 characters cannot be hidden exactly"), "{ran:?}");
+    assert!(ran.err.contains("fewer than 8 characters are not redacted"), "{ran:?}");
     assert!(home.run(&["secrets"]).ended(0).out.contains("SHORT  too short to be hidden"));
 }
 
@@ -138,7 +144,7 @@ fn a_weak_value_is_stored_with_a_warning() {
         ("kitchens", "easy to guess (a few letters of one case)"),
         ("aaaaaaaaaaaaaaaa", "easy to guess (a repetition or a sequence)"),
         ("P4ssw0rd123!", "easy to guess (common words)"),
-        ("4711", "fewer than 8 characters cannot be hidden exactly"),
+        ("4711", "fewer than 8 characters are not redacted"),
     ] {
         for command in ["set", "rotate"] {
             let kept = home.run_with_stdin(&["secrets", command, "PIN"], value).ended(0);
@@ -321,7 +327,7 @@ fn a_value_is_typed_unseen() {
     let home = Home::new();
     let canary = Canary::new("unseen");
     let mut sitting = Pty::new(80).starts(&home.command(&["secrets", "set", "TYPED"]), Stdout::Pipe);
-    sitting.sees("value of `TYPED` (not shown):");
+    sitting.sees("Value of `TYPED` (not shown):");
     sitting.is_listened_to();
     sitting.types(&format!("{}\r", canary.value));
     let left = sitting.leaves().ended(0).shows("characters").shows("Stored `TYPED`");
@@ -374,7 +380,7 @@ fn the_key_may_come_from_the_environment() {
     assert!(between.err.contains("finish it with `toolroom secrets rotate`"), "{between:?}");
     for _ in 0..2 {
         let changed = run(&["secrets", "rotate"], &both, "").ended(0);
-        let says = "give the value of `TOOLROOM_NEW_MASTER_KEY` to `TOOLROOM_MASTER_KEY`, and unset";
+        let says = "Set `TOOLROOM_MASTER_KEY` to the value of `TOOLROOM_NEW_MASTER_KEY`, and unset";
         assert!(changed.err.contains(says), "{changed:?}");
     }
     let opens = |variables| {

@@ -68,7 +68,7 @@ fn people_see_bars_and_hear_when_nothing_fits() {
     );
     assert!(shown.err.contains("2 of 3 tools"), "{shown:?}");
     let nothing = home.run(&["select", "hello, how are you?", "--tools", &file]).ended(0);
-    assert!(nothing.out.is_empty() && nothing.err.contains("none of 3 tools fits"), "{nothing:?}");
+    assert!(nothing.out.is_empty() && nothing.err.contains("None of 3 tools fits"), "{nothing:?}");
     let nothing = home.run(&["select", "hello, how are you?", "--tools", &file, "--json"]).ended(0).json();
     assert_eq!(nothing, json!({"tools": [], "abstained": true}));
 }
@@ -114,7 +114,7 @@ fn a_file_that_is_no_list_of_tools_is_refused_with_the_place() {
     }
     let (home, file) = with_file(b"{\"a\": \"\xff\"}");
     assert!(home.run(&["select", "x", "--tools", &file]).ended(2).err.contains("not UTF-8 from byte 8"));
-    assert!(home.run(&["select", "x", "--tools", "no/such"]).ended(5).err.contains("there is no file"));
+    assert!(home.run(&["select", "x", "--tools", "no/such"]).ended(5).err.contains("no file `no/such`"));
     let circle = home.path().join("circle.json");
     std::os::unix::fs::symlink(&circle, &circle).unwrap();
     let circle = circle.to_str().unwrap();

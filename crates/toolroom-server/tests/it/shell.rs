@@ -247,7 +247,7 @@ fn programs_in_the_background_can_be_managed() {
     assert_eq!((&told[5]["success"], &told[5]["status"]), (&json!(true), &json!("killed")));
     assert_eq!((&told[6]["finished"][0]["status"], &told[6]["running"]), (&json!("killed"), &json!([])));
     assert_eq!(told[7], json!({"success": true, "session_id": "bg-1"}));
-    assert!(told[8]["error"].as_str().unwrap().contains("no `bg-1`"), "{}", told[8]);
+    assert!(told[8]["error"].as_str().unwrap().contains("there is no program `bg-1`"), "{}", told[8]);
     assert_eq!(told[9]["session_id"], "bg-2");
     // It ends with the process that started it.
     until(|| marked(&mark).is_empty());

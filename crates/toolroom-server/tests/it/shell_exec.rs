@@ -128,7 +128,7 @@ fn an_invalid_command_is_explained() {
         (&json!("not_found"), &json!("there is no program `no-such-program`"))
     );
     let line = shop.error(&json!({"command": "ls -la /tmp"}));
-    assert!(line["hint"].as_str().unwrap().contains("say `ls`, and put `-la /tmp` into `args`"), "{line}");
+    assert!(line["hint"].as_str().unwrap().contains("use `ls`, and put `-la /tmp` into `args`"), "{line}");
     std::fs::write(shop.workspace.join("text"), "text").unwrap();
     let text = shop.error(&json!({"command": "./text"}));
     assert_eq!(text["kind"], "permission_denied", "{text}");
@@ -206,8 +206,8 @@ fn a_program_that_times_out_is_ended_and_its_output_returned() {
     assert_eq!(error["kind"], "timeout", "{error}");
     assert_eq!(shop.home.run(&["log", "last", "--json"]).ended(0).json()["status"], "unknown");
     let text = error["message"].as_str().unwrap();
-    assert!(text.contains("it took too long\nstdout until then:\nso far\n"), "{text}");
-    assert!(text.contains("stderr until then:\ntrouble\n"), "{text}");
+    assert!(text.contains("it took too long\nstdout so far:\nso far\n"), "{text}");
+    assert!(text.contains("stderr so far:\ntrouble\n"), "{text}");
     until(|| marked(&mark).is_empty());
 }
 

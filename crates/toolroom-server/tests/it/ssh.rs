@@ -233,7 +233,7 @@ fn only_an_approval_opens_a_host_and_only_for_its_conversation() {
     assert!(!bench.shop.home.path().join("home/.ssh/config").exists());
     let open = turn("second\r", &[(&opens, "y"), ("ssh", "y")], "reached").unwrap();
     assert_eq!(open["stdout"], "from away\n", "{open}");
-    assert_eq!(turn("/new\r", &[], "a new conversation"), Some(open));
+    assert_eq!(turn("/new\r", &[], "New conversation"), Some(open));
     let other = turn("third\r", &[("ssh", "y")], "elsewhere").unwrap();
     assert_eq!((&other["stdout"], &other["exit_code"]), (&json!(""), &json!(255)), "{other}");
     assert_eq!(bench.server.visits(), 1);
@@ -288,7 +288,7 @@ fn a_sandbox_without_a_network_namespace_opens_nothing() {
     chat.env("PATH", bench.away.path());
     let (told, _model) = bench.shop.chat_of(&mut chat, "", [bench.configures()]);
     assert_eq!((&told[0]["reachable"], &told[0]["config_changed"]), (&json!(false), &json!(true)));
-    assert!(told[0]["note"].as_str().unwrap().contains("bubblewrap is needed"), "{}", told[0]);
+    assert!(told[0]["note"].as_str().unwrap().contains("install bubblewrap"), "{}", told[0]);
     assert_eq!(bench.server.visits(), 0);
 }
 

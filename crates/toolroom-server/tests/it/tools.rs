@@ -54,7 +54,7 @@ fn features_are_listed_and_switched() {
     home.run(&["switch", "reset", "memory"]).ended(0);
     assert!(!home.run(&["switch"]).ended(0).out.contains("off"));
     let unknown = home.run(&["switch", "on", "flying"]).ended(5);
-    assert!(unknown.err.contains("there are email, memory, scheduling"), "{unknown:?}");
+    assert!(unknown.err.contains("known features: email, memory, scheduling"), "{unknown:?}");
 }
 
 #[test]

@@ -54,14 +54,14 @@ fn a_disk_without_room_is_told_as_one() {
 fn what_does_not_fit_is_told_with_the_remedy() {
     let home = Home::new();
     let ran = cramped(&home, 0, &["init", "--yes"]).ended(1);
-    assert!(ran.err.contains("hint: the disk or quota is full; delete other files on that disk"), "{ran:?}");
+    assert!(ran.err.contains("hint: the disk or quota is full; free some space, then try again"), "{ran:?}");
     let told = cramped(&home, 0, &["init", "--yes", "--json"]).ended(1).json();
     assert!(told["error"]["hint"].as_str().unwrap().contains("the disk or quota is full"), "{told}");
     assert!(!home.path().join("toolroom.toml").exists());
     home.run(&["log"]).ended(0);
     let file = home.path().join("b.tar");
     let ran = cramped(&home, 8, &["backup", "create", file.to_str().unwrap()]).ended(1);
-    assert!(ran.err.contains("delete other files"), "{ran:?}");
+    assert!(ran.err.contains("free some space"), "{ran:?}");
     assert!(!file.exists());
 }
 
@@ -79,11 +79,8 @@ fn a_key_without_its_database_is_told_and_no_hindrance() {
     assert_eq!(store["remedy"], "toolroom backup restore FILE");
     let begun = home.run(&["log"]).ended(0);
     let database = home.path().join("toolroom.db").display().to_string();
-    assert!(
-        begun.err.contains(&format!("there is no database `{database}`, though the master key")),
-        "{begun:?}"
-    );
-    assert!(begun.err.contains("`toolroom backup restore FILE`; a new one is begun"), "{begun:?}");
+    assert!(begun.err.contains(&format!("there is no database `{database}`, but a master key")), "{begun:?}");
+    assert!(begun.err.contains("`toolroom backup restore FILE`; creating a new one"), "{begun:?}");
     let again = home.run(&["log"]).ended(0);
     assert!(!again.err.contains("there is no database"), "{again:?}");
 }
@@ -118,8 +115,8 @@ fn a_home_that_is_no_place_is_told() {
     let file = home.path().join("file");
     std::fs::write(&file, "").unwrap();
     for (place, why) in [
-        ("/proc/toolroom", "its file system keeps no files"),
-        ("/sys/toolroom", "its file system keeps no files"),
+        ("/proc/toolroom", "its file system takes no files"),
+        ("/sys/toolroom", "its file system takes no files"),
         (file.to_str().unwrap(), "there is a file in the way"),
     ] {
         let mut command = home.command(&["doctor", "--json"]);

@@ -139,7 +139,7 @@ fn a_byte_more_or_another_place_is_another_file() {
 fn trust_is_listed_and_taken_back() {
     let project = lenient();
     let none = project.run(&["trust", "--list"]).ended(0);
-    assert!(none.out.is_empty() && none.err.contains("no project's file is trusted"), "{none:?}");
+    assert!(none.out.is_empty() && none.err.contains("No trusted project files"), "{none:?}");
     project.run(&["trust", "--revoke"]).ended(5);
     let trusted = || drop(project.run(&["trust", "--yes"]).ended(0));
 
@@ -190,7 +190,10 @@ fn a_file_that_is_wrong_or_missing_cannot_be_trusted() {
     assert!(ran.err.contains("create one with `toolroom init --project`"), "{ran:?}");
     project.write(format!("{LENIENT}effekt = 1\n"));
     let ran = project.run(&["trust", "--yes"]).ended(2);
-    assert!(ran.err.contains("toolroom.toml:10: `rule.effekt` is no key"), "{ran:?}");
+    assert!(
+        ran.err.contains("toolroom.toml:10: `rule.effekt` is not a known key; did you mean `rule.effect`?"),
+        "{ran:?}"
+    );
     assert_eq!(list(&project), json!([]));
     // Looking at what is trusted, and taking it back, needs no configuration.
     project.write(LENIENT);

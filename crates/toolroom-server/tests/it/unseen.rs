@@ -15,7 +15,7 @@ const STRANGER: u32 = 54_321;
 /// The four places where it is told, and what it is called there.
 #[track_caller]
 fn is_told(project: &Project, why: &str, remedy: &str) {
-    let told = format!("{}: is passed over: {why}", project.file().display());
+    let told = format!("{}: is ignored: {why}", project.file().display());
     let call = project.run(&["call", "calculator", "expression=6*7"]).ended(0);
     assert!(call.out == "42\n" && call.err.contains(&format!("warning: {told}")), "{call:?}");
     let places = project.run(&["config", "path"]).ended(0);
@@ -38,7 +38,7 @@ fn a_project_file_that_is_none_is_told_wherever_it_would_count() {
     let away = "mv FILE FILE.other";
     let project = Project::new("");
     symlink("missing.toml", project.file()).unwrap();
-    is_told(&project, "it is a link that leads nowhere", away);
+    is_told(&project, "it is a broken link", away);
     let project = Project::new("");
     std::fs::create_dir(project.file()).unwrap();
     is_told(&project, "it is not a regular file", away);

@@ -53,13 +53,13 @@ fn void(next: Option<&str>, after_ms: Option<u64>) -> RunEvent {
 #[test]
 fn one_tool_is_named_and_several_are_counted() {
     assert_eq!(line(&[]), "");
-    assert_eq!(line(&[asking()]), "ActiveRun…");
-    assert_eq!(line(&[asking(), began("a", "Calculator")]), "ActiveRun… · Calculator");
-    assert_eq!(line(&[asking(), began("a", "")]), "ActiveRun… · calculator");
+    assert_eq!(line(&[asking()]), "Working…");
+    assert_eq!(line(&[asking(), began("a", "Calculator")]), "Working… · Calculator");
+    assert_eq!(line(&[asking(), began("a", "")]), "Working… · calculator");
     let two = [asking(), began("a", "Calculator"), began("b", "Clock")];
-    assert_eq!(line(&two), "ActiveRun… · 2 Tools");
-    assert_eq!(line(&[&two[..], &[ended("a")]].concat()), "ActiveRun… · Clock");
-    assert_eq!(line(&[&two[..], &[ended("a"), ended("b")]].concat()), "ActiveRun…");
+    assert_eq!(line(&two), "Working… · 2 Tools");
+    assert_eq!(line(&[&two[..], &[ended("a")]].concat()), "Working… · Clock");
+    assert_eq!(line(&[&two[..], &[ended("a"), ended("b")]].concat()), "Working…");
 }
 
 #[test]
@@ -69,8 +69,8 @@ fn a_tool_tells_how_far_it_is() {
         message: "page 3".to_owned(),
         fraction,
     };
-    assert_eq!(line(&[began("a", "Fetch"), progress(Some(0.4))]), "ActiveRun… · Fetch · 40 % page 3");
-    assert_eq!(line(&[began("a", "Fetch"), progress(Some(f64::NAN))]), "ActiveRun… · Fetch · page 3");
+    assert_eq!(line(&[began("a", "Fetch"), progress(Some(0.4))]), "Working… · Fetch · 40 % page 3");
+    assert_eq!(line(&[began("a", "Fetch"), progress(Some(f64::NAN))]), "Working… · Fetch · page 3");
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn thoughts_show_their_last_line() {
 
 #[test]
 fn writing_waiting_and_trying_again_are_told() {
-    assert_eq!(line(&[RunEvent::Writing { tool: "mcp:git:commit".into() }]), "ActiveRun… · commit");
+    assert_eq!(line(&[RunEvent::Writing { tool: "mcp:git:commit".into() }]), "Working… · commit");
     assert_eq!(line(&[RunEvent::Text { text: "The".to_owned() }]), "Answering…");
     assert_eq!(line(&[void(None, Some(2_400))]), "Trying again in 3 s · rate limit");
     assert_eq!(line(&[void(None, None)]), "Trying again · rate limit");
@@ -108,9 +108,9 @@ fn a_question_is_told_once_nothing_runs_any_more() {
         expires_at: Timestamp::from_micros(0),
     };
     let begun = [asking(), began("a", "Shell"), began("b", "Clock"), asks];
-    assert_eq!(line(&begun), "ActiveRun… · Clock");
+    assert_eq!(line(&begun), "Working… · Clock");
     assert_eq!(line(&[&begun[..], &[ended("b")]].concat()), "Waiting for an answer");
-    assert_eq!(line(&[&begun[..], &[ended("b"), ended("a")]].concat()), "ActiveRun…");
+    assert_eq!(line(&[&begun[..], &[ended("b"), ended("a")]].concat()), "Working…");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn the_line_waits_for_the_client_once_no_answer_is_missing() {
     };
     let waiting = |calls: usize| RunEvent::Waiting { calls: vec![CallId::new("call_1"); calls] };
     let one = [asking(), began("a", "Pick"), began("b", "Clock"), handed("a")];
-    assert_eq!(line(&one), "ActiveRun… · Clock");
+    assert_eq!(line(&one), "Working… · Clock");
     assert_eq!(line(&[&one[..], &[ended("b")]].concat()), "Waiting for a result of the client");
     assert_eq!(line(&[&one[..], &[ended("b"), waiting(1)]].concat()), "Waiting for a result of the client");
     assert_eq!(line(&[handed("a"), handed("b"), waiting(2)]), "Waiting for 2 results of the client");

@@ -86,5 +86,5 @@ fn a_file_is_json_or_toml_and_its_id_must_match() {
     check("prompt = ", "not valid TOML");
     check("id = 'baker'", "`cook`");
     check("promt = 'x'", "promt");
-    check("limits = 7", "table of agent fields");
+    check("limits = 7", "not a valid agent");
 }

@@ -115,10 +115,10 @@ pub(super) fn print_restored(
         hint_unopened(unopened, output);
         return Ok(Exit::Done);
     }
-    output.talk(format_args!("RestoreReport {}", counted(rows)));
+    output.talk(format_args!("Restored {}", counted(rows)));
     // The first one is the database.
     for path in placed.iter().skip(1) {
-        output.talk(format_args!("RestoreReport `{}`", visible(&path.display().to_string())));
+        output.talk(format_args!("Restored `{}`", visible(&path.display().to_string())));
     }
     for path in kept {
         output.talk(format_args!("The previous file is now `{}`", visible(&path.display().to_string())));

@@ -242,7 +242,7 @@ fn warning(secret: &Secret) -> Option<String> {
         let guess = few.map(|why| format!(", and it is easy to guess ({why})")).unwrap_or_default();
         return Some(format!(
             "values of fewer than {MIN_EXACT_CHARS} characters are not redacted, because they occur in ordinary text; \
-             results, messages and the log will show it{guess}; use a longer one"
+             results, messages and the log will show this one{guess}; use a longer one"
         ));
     }
     few.map(|why| {

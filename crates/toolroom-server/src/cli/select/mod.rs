@@ -48,7 +48,7 @@ pub(super) struct SelectArgs {
     /// Rank the tools in this JSON file instead of the installed ones; - for stdin
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
-    /// Rank for each line of this file, printing one line of JSON each; - for stdin
+    /// Rank tools for each line of this file, printing one line of JSON each; - for stdin
     #[arg(long, value_name = "FILE")]
     batch: Option<PathBuf>,
     /// Maximum number of tools to list

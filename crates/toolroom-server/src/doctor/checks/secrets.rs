@@ -63,7 +63,7 @@ pub(crate) struct SealedFacts {
     pub(crate) too_short: Vec<String>,
 }
 
-/// The keys there are. Settings anew: the file may have changed since a process began to use it.
+/// Loads the keys again: the file may have changed since this process loaded it.
 pub(crate) fn load_keys(folders: &Folders) -> (KeyFacts, Option<KeyRing>) {
     match KeyRing::load(folders) {
         Ok(None) => (KeyFacts::Absent, None),

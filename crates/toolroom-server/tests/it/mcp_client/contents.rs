@@ -92,7 +92,7 @@ fn linked_resources_can_be_listed_and_read() {
     let strange = ["call", "read_resource", "server=other", "uri=a://1", "--yes"];
     assert!(home.run(&strange).ended(1).err.contains("unknown server `other`; known servers: `every`"));
     let strange = ["call", "read_resource", "server=every", "uri=demo://nothing", "--yes"];
-    assert!(home.run(&strange).ended(1).err.contains("the server `every` refuses"));
+    assert!(home.run(&strange).ended(1).err.contains("the server `every` rejected the arguments"));
     home.run(&["mcp", "disable", "every"]).ended(0);
     home.run(&text).ended(5);
 }

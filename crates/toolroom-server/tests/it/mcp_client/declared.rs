@@ -135,7 +135,10 @@ fn a_declaration_expires_with_its_definition() {
     let shown = home.run(&["mcp", "show", "evil", "--json"]).ended(0).json();
     let changed = tool(&shown, "mcp:evil:changed");
     assert_eq!(changed["effect"], "destructive", "{changed}");
-    assert!(changed["because"].to_string().contains("another definition"), "{changed}");
+    assert!(
+        changed["because"].to_string().contains("your declaration is for an older definition"),
+        "{changed}"
+    );
 }
 
 #[test]

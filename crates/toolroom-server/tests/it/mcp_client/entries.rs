@@ -25,7 +25,10 @@ fn an_entry_is_kept_shown_switched_and_removed() {
     assert_eq!(home.run(&["mcp", "list", "--json"]).ended(0).json()[0]["state"], "disabled");
     home.run(&["mcp", "test", "calm"]).ended(0);
     let off = home.run(&["call", "mcp:calm:work", "--yes"]).ended(5).err;
-    assert!(off.contains("the server `calm` is off") && off.contains("toolroom mcp enable calm"), "{off}");
+    assert!(
+        off.contains("the server `calm` is disabled") && off.contains("toolroom mcp enable calm"),
+        "{off}"
+    );
     home.run(&["mcp", "enable", "calm"]).ended(0);
     assert_eq!(home.run(&["call", "mcp:calm:work", "--yes"]).ended(0).out, "ok\n");
     home.run(&["tools", "disable", "mcp:calm:work"]).ended(0);
@@ -43,7 +46,7 @@ fn an_invalid_entry_is_rejected_and_changes_nothing() {
     for (words, why) in [
         (&["a b", "--", "true"][..], "invalid server name"),
         (&["x"][..], "no server given"),
-        (&["x", "--url", "ftp://x.example"][..], "https://"),
+        (&["x", "--url", "ftp://x.example"][..], "use `https`"),
         (&["x", "--url", "https://ann:pw@x.example"][..], "password"),
         (&["x", "--profile", "wide-open", "--", "true"][..], "no profile"),
         (&["x", "--", "no-such-program-anywhere"][..], "not found"),

@@ -147,9 +147,12 @@ fn a_description_that_hides_something_waits_for_a_person_who_sees_it() {
 fn a_server_that_does_not_start_says_so_and_is_given_up() {
     let (home, added) = with("no_start");
     let told = added.ended(1).err;
-    for word in
-        ["I need the network", "left with code 7", "profile `workspace` without a network", "network:HOST"]
-    {
+    for word in [
+        "I need the network",
+        "exited with code 7",
+        "profile `workspace` without network access",
+        "network:HOST",
+    ] {
         assert!(told.contains(word), "{word}: {told}");
     }
     assert_eq!(shown(&home)["state"], "failing");

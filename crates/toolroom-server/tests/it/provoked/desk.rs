@@ -43,7 +43,7 @@ pub(super) const TABLE: &[Provoked] = &[
         1,
         "`ls -la`",
         "there is no program",
-        "say `ls`, and put `-la` into `args`",
+        "use `ls`, and put `-la` into `args`",
     )
     .after(with_programs),
     row(
@@ -125,7 +125,7 @@ pub(super) const TABLE: &[Provoked] = &[
     row(
         &["call", "web-fetch", "url=https://example.com", "method=BREW"],
         1,
-        "`/method`",
+        "`method`",
         "got `BREW`",
         "must be one of GET, POST",
     ),
@@ -196,7 +196,7 @@ pub(super) const TABLE: &[Provoked] = &[
     row(
         &["call", "open_url", "url=javascript:1"],
         1,
-        "`/url`",
+        "`url`",
         "not `javascript:`",
         "must begin with http://, https:// or file://",
     ),
@@ -210,14 +210,14 @@ pub(super) const TABLE: &[Provoked] = &[
     row(
         &["call", "create_calendar_event", "title=  ", "start_time=2026-03-01", "--yes"],
         1,
-        "`/title`",
+        "`title`",
         "must not be blank",
         "give the event a title",
     ),
     row(
         &["call", "create_calendar_event", "title=x", "start_time=tomorrow", "--yes"],
         1,
-        "`/start_time`",
+        "`start_time`",
         "must be a date or a time",
         "such as 2026-03-01",
     ),

@@ -26,11 +26,17 @@ pub(super) const TABLE: &[Provoked] = &[
     .after(|home| rule(home, "when = \"args.expression >\"")),
     row(SUM, 2, "rule `x`", "fails example 1 of its `not_match`", "change the example or the rule")
         .after(|home| rule(home, "not_match = [{ args = { expression = \"1\" } }]")),
-    row(SUM, 3, "what has to be kept secret", "there is no master key", "or set `TOOLROOM_MASTER_KEY`")
-        .after(|home| {
-            home.run_with_stdin(&["secrets", "set", "A"], "correct horse").ended(0);
-            std::fs::remove_file(home.path().join("master.key")).unwrap();
-        }),
+    row(
+        SUM,
+        3,
+        "the secrets to redact cannot be read",
+        "there is no master key",
+        "or set `TOOLROOM_MASTER_KEY`",
+    )
+    .after(|home| {
+        home.run_with_stdin(&["secrets", "set", "A"], "correct horse").ended(0);
+        std::fs::remove_file(home.path().join("master.key")).unwrap();
+    }),
     row(SUM, 1, "toolroom.db`", "is not a Toolroom database", "move it away or name another file")
         .after(|home| writes(home, "toolroom.db", "this is a text in place of a database")),
     row(SUM, 1, "has schema 99", "this Toolroom knows up to", "`toolroom migrate --back`").after(newer),
@@ -84,8 +90,14 @@ pub(super) const TABLE: &[Provoked] = &[
         "use another one",
     )
     .after(|home| writes(home, "room.tar", "junk")),
-    row(&["import", "a.json"], 2, "`format`", "is not `toolroom-settings`", "settings of `toolroom export`")
-        .after(|home| writes(home, "a.json", "{}")),
+    row(
+        &["import", "a.json"],
+        2,
+        "`format`",
+        "is not `toolroom-settings`",
+        "not a document of `toolroom export`",
+    )
+    .after(|home| writes(home, "a.json", "{}")),
     row(
         &["import", "a.json"],
         2,
@@ -115,8 +127,8 @@ pub(super) const TABLE: &[Provoked] = &[
         &["mcp", "test", "files"],
         1,
         "`files` does not work",
-        "`@example/not-there-7` has not been fetched on this machine",
-        "run `npx -y @example/not-there-7` once in a terminal of your own",
+        "`@example/not-there-7` is not cached on this machine",
+        "run `npx -y @example/not-there-7` once in a terminal, then try again",
     )
     .after(|home| {
         at_home(home, &["call", "list_files"]).ended(0);

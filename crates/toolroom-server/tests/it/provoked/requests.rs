@@ -165,7 +165,7 @@ pub(super) const TABLE: &[Refused] = &[
         409,
         ["`builtin:memory_store`", "has no toggle of its own", "`PUT /v1/switches/memory`"],
     ),
-    row("POST", "/v1/runs", r#"{"message": ""}"#, 400, ["the message", "is empty", "say something"]),
+    row("POST", "/v1/runs", r#"{"message": ""}"#, 400, ["the message", "is empty", "write something"]),
     row(
         "POST",
         "/v1/runs",
@@ -178,7 +178,7 @@ pub(super) const TABLE: &[Refused] = &[
         "/v1/chat/completions",
         r#"{"model": "default", "messages": []}"#,
         400,
-        ["`messages`", "is empty", "the last one is what is answered"],
+        ["`messages`", "is empty", "the last one is answered"],
     ),
     row(
         "POST",

@@ -29,7 +29,7 @@ fn a_key_that_may_call_approves_no_call_over_rest() {
     let call =
         served.call(&key, "publish_note", &json!({"path": served.notes(), "text": "mine"})).is(202).json();
     let hint = call["pending"]["hint"].as_str().unwrap();
-    assert!(hint.contains("the operator answers") && hint.contains("scope `answer`"), "{hint}");
+    assert!(hint.contains("the operator approves") && hint.contains("scope `answer`"), "{hint}");
     assert!(!hint.contains("POST /v1/approvals"), "it names nothing that is refused: {hint}");
     let call = call["call_id"].as_str().unwrap();
     for said in ["once", "session", "always", "no", "never", "stop"] {
@@ -81,7 +81,7 @@ fn what_the_operator_has_to_answer_no_caller_answers() {
     let call = served.park(&key, "mine");
     answer(&served, &key, &call, "once").refused(403, "forbidden");
     let hint = resume(&served, &key, &call)["pending"]["hint"].as_str().unwrap().to_owned();
-    assert!(hint.contains("the operator answers") && !hint.contains("POST /v1/approvals"), "{hint}");
+    assert!(hint.contains("the operator approves") && !hint.contains("POST /v1/approvals"), "{hint}");
     assert_eq!(served.written(), "");
     answer(&served, &operator, &call, "once").is(200);
     assert_eq!(resume(&served, &key, &call)["outcome"], "done");

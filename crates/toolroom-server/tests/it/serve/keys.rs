@@ -11,7 +11,7 @@ fn the_command_line_makes_shows_and_takes_back_keys() {
     let home = Home::new();
     let made = home.run(&["keys", "create", "--name", "backend"]).ended(0);
     assert!(made.out.starts_with("trk_prod_") && made.out.trim().len() == 59, "{made:?}");
-    assert!(made.err.contains("may read, call, chat; this is the only time"), "{made:?}");
+    assert!(made.err.contains("scopes read, call, chat; store it now, it is not shown again"), "{made:?}");
     let scopes =
         ["keys", "create", "--name", "desk", "--scope", "read,approve", "--scope", "mint", "--env", "test"];
     assert!(home.run(&scopes).ended(0).out.starts_with("trk_test_"));
