@@ -229,7 +229,7 @@ async fn has_key(app: &App) -> anyhow::Result<bool> {
     Ok(app.store.all_keys().await?.iter().any(|key| holds(key, now)))
 }
 
-/// Keeps secrets out of the log: those of all projects, extra when they are set while the server runs, and some more.
+/// Keeps secrets out of the log: those of all projects, also those that are set while the server runs, and `extra`.
 struct SecretRefresher {
     extra: Vec<Secret>,
     /// Revision of the secrets being redacted.
