@@ -40,7 +40,7 @@ enum ProjectsCommand {
         /// Project id
         id: String,
     },
-    /// ProjectChange a project; other fields stay unchanged
+    /// Change a project; other fields stay unchanged
     Set {
         /// Project id
         id: String,

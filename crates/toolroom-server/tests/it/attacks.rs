@@ -105,7 +105,8 @@ fn an_id_of_another_home_is_unknown_here() {
     for arguments in
         [&["call", "--resume", &call][..], &["approvals", "approve", &call], &["approvals", "show", &call]]
     {
-        assert!(ours.run(arguments).ended(5).err.contains("no call was parked under"), "{arguments:?}");
+        let unknown = ours.run(arguments).ended(5);
+        assert!(unknown.err.contains(&format!("no waiting call `{call}`")), "{arguments:?}: {unknown:?}");
     }
     assert!(ours.effects().is_empty() && theirs.effects().is_empty());
     // Nor is the question of one home answered by a stored one of another with the same id.
@@ -145,7 +146,9 @@ fn a_changed_sealed_request_is_never_run() {
     ));
     desk.run(&["call", "--resume", &mild]).ended(1);
     desk.sql(&format!("UPDATE approvals SET sealed = NULL WHERE call_id = '{mild}'"));
-    assert!(desk.run(&["call", "--resume", &mild]).ended(1).err.contains("is not kept"));
+    assert!(
+        desk.run(&["call", "--resume", &mild]).ended(1).err.contains("is not stored; make the call again")
+    );
     assert!(desk.effects().is_empty());
 }
 

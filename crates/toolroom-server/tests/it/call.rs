@@ -65,7 +65,7 @@ fn json_output_has_the_stated_form() {
         (&failed["outcome"], &failed["error"]["kind"]),
         (&json!("failed"), &json!("invalid_arguments"))
     );
-    assert!(failed["error"]["message"].as_str().unwrap().contains("missing `expression`"));
+    assert!(failed["error"]["message"].as_str().unwrap().contains("missing argument `expression`"));
     assert!(failed["error"]["hint"].is_string() && failed.get("result").is_none());
 
     let unknown = home.run(&["call", "calculater", "--json"]).ended(5).json();

@@ -103,8 +103,8 @@ fn what_makes_no_sense_is_told_and_nothing_is_sent() {
         let ran = home.run(arguments).ended(code);
         assert!(ran.err.contains(says), "{arguments:?}: {ran:?}");
     };
-    check(&["chat"], 2, "say something");
-    check(&["chat", ""], 2, "say something");
+    check(&["chat"], 2, "no message given");
+    check(&["chat", ""], 2, "no message given");
     check(&["chat", "how", "are", "you?"], 2, "put it in quotes");
     check(&["chat", "hi", "--model", "nonsense"], 2, "--model:");
     check(&["chat", "hi", "--model", "nobody/knows"], 2, "unknown vendor `nobody`");
@@ -324,7 +324,7 @@ fn yes_answers_for_the_caller_and_not_for_the_operator() {
     assert!(ran.err.contains("toolroom approvals approve call_"), "{ran:?}");
     assert!(desk.effects().is_empty());
     let cancelled: Ran = desk.run(&["runs", "cancel", "last"]).ended(0);
-    assert!(cancelled.err.contains("stopped"), "{cancelled:?}");
+    assert!(cancelled.err.contains("Stopped; the conversation is kept"), "{cancelled:?}");
     let run = desk.run(&["runs", "show", "last", "--json"]).ended(0).json();
     assert_eq!(run["run"]["state"], "cancelled");
     assert!(desk.effects().is_empty());

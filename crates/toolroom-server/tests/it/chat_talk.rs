@@ -13,7 +13,7 @@ use crate::scripted_model::{Line, ScriptedModel};
 /// A user at an empty prompt.
 fn sits_down(command: &Command) -> PtySession {
     let mut sitting = Pty::new(100).starts(command, Stdout::Terminal);
-    sitting.sees("Toolroom · lab/m answers");
+    sitting.sees("Toolroom · model lab/m");
     prompted(&mut sitting);
     sitting
 }
@@ -60,7 +60,7 @@ fn people_talk_use_tools_and_leave() {
     prompted(&mut sitting);
     sitting.types("/status\r");
     sitting.sees("3 to 2 messages");
-    sitting.sees("300 read, 60 written");
+    sitting.sees("300 input, 60 output");
     prompted(&mut sitting);
     sitting.types("/hlep\r");
     sitting.sees("did you mean /help?");
@@ -87,7 +87,9 @@ fn people_talk_use_tools_and_leave() {
 
 #[test]
 fn a_question_is_answered_in_the_middle_of_a_talk() {
-    for (key, effects, says) in [("y", 1, "so be it"), ("n", 0, "so be it"), ("x", 0, "stopped")] {
+    for (key, effects, says) in
+        [("y", 1, "so be it"), ("n", 0, "so be it"), ("x", 0, "Stopped; the conversation is kept")]
+    {
         let (desk, _model) = publishing("", "so be it");
         let mut sitting = sits_down(&desk.home.own_tools(&["chat"]));
         sitting.types("publish hello\r");
@@ -113,9 +115,9 @@ fn arguments_are_edited_in_the_middle_of_a_talk() {
     sitting.types("publish hello\ry");
     sitting.is_asked();
     sitting.types("e");
-    sitting.sees("one line of JSON");
+    sitting.sees("All arguments as one line of JSON");
     sitting.types(&format!("{}\n", json!({"path": desk.notes, "text": "edited"})));
-    sitting.sees("takes its place");
+    sitting.sees("Edited; replaced by call_");
     sitting.sees("so be it");
     prompted(&mut sitting);
     assert_eq!(desk.effects(), ["edited"]);
@@ -131,7 +133,7 @@ fn what_is_the_operators_is_said_and_the_talk_goes_on() {
     sitting.sees("waiting for approval by the operator");
     prompted(&mut sitting);
     sitting.types("well?\r");
-    sitting.sees("still waits for call_");
+    sitting.sees("the last answer is still waiting for call_");
     prompted(&mut sitting);
     desk.run(&["approvals", "approve", &desk.newest()]).ended(0);
     sitting.types("well?\r");
@@ -241,7 +243,7 @@ fn who_answers_instead_is_said() {
     let (home, _model) = home([Line::Refuses(400), Line::says("I am the other one.")]);
     let command = home.command(&["chat", "hi", "--model", "lab/first", "--model", "lab/second"]);
     let left = Pty::new(80).starts(&command, Stdout::Terminal).leaves().ended(0);
-    left.shows("asking lab/second").shows("I am the other one.").shows("answered by lab/second");
+    left.shows("trying lab/second").shows("I am the other one.").shows("Answered by lab/second");
 }
 
 #[test]

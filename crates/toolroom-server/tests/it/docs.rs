@@ -13,20 +13,20 @@ fn examples_do_what_they_show() {
     let root = repository();
     let mut files = vec![root.join("README.md"), root.join("crates/toolroom/src/expression/language.md")];
     markdown_below(&root.join("docs"), &mut files);
-    let mut examples = 0;
+    let (mut examples, mut wrong) = (0, Vec::new());
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
         let home = Home::new();
         for (command, expected) in sessions(&text) {
             let printed = run(&home, &command);
-            assert!(
-                matches(&expected, &printed),
-                "{}: `{command}` printed\n{printed}\ninstead of\n{expected}",
-                file.display()
-            );
+            if !matches(&expected, &printed) {
+                let file = file.display();
+                wrong.push(format!("{file}: `{command}` printed\n{printed}\ninstead of\n{expected}"));
+            }
             examples += 1;
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     assert!(examples >= 10, "only {examples} examples were found");
 }
 

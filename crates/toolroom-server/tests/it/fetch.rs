@@ -164,7 +164,7 @@ fn long_pages_are_cut_and_the_whole_is_available() {
         for tool in ["web_fetch", "web-fetch", "fetch_url"] {
             let (kind, text) = failed(&home, tool, "http://site.example/huge", &[]);
             assert!(
-                kind == "tool" && text.contains("2000000") && text.contains("ask for less"),
+                kind == "tool" && text.contains("2000000") && text.contains("request less"),
                 "{tool}: {text}"
             );
         }

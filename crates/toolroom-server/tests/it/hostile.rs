@@ -321,7 +321,11 @@ fn a_file_that_would_take_forever_is_refused_in_time() {
             text
         })
     };
-    is_refused("unknown keys", "and more", many(|number| format!("k{number} = 1\n"), 30_000));
+    is_refused(
+        "unknown keys",
+        "there are more problems; fix these first",
+        many(|number| format!("k{number} = 1\n"), 30_000),
+    );
     is_refused("limits", "must have at most 1000", many(|number| format!("[tool.t{number}]\n"), 30_000));
     let rule = |rest: &str| format!("[[rule]]\nid = 'x'\neffect = 'ask'\ntool = 'y'\n{rest}");
     is_refused("examples", "more than 2000 examples", rule(&format!("match = [{}]", "{},".repeat(100_000))));

@@ -60,7 +60,7 @@ fn a_program_is_lost_with_its_process_and_one_that_had_ended_is_not() {
     assert!(told[1]["note"].as_str().unwrap().contains("its output is gone"), "{}", told[1]);
     assert!(told[2]["note"].as_str().unwrap().contains("nothing to kill"), "{}", told[2]);
     assert_eq!(told[3], json!({"success": true, "session_id": "bg-1"}));
-    assert!(told[4]["error"].as_str().unwrap().contains("no `bg-1`"), "{}", told[4]);
+    assert!(told[4]["error"].as_str().unwrap().contains("no program `bg-1`"), "{}", told[4]);
     assert_eq!((&told[5]["status"], &told[5]["exit_code"]), (&json!("finished"), &json!(3)));
     assert_eq!(told[6]["session_id"], "bg-3", "no number is given twice");
     assert_eq!(told[7]["total"], 2);
@@ -115,9 +115,9 @@ fn deleting_a_conversation_ends_its_shell_and_its_programs() {
     let told = after(&told, 2);
     let item = &told[0]["running"][0];
     assert_eq!((&item["session_id"], &item["status"]), (&json!("bg-1"), &json!("elsewhere")));
-    assert!(told[1]["note"].as_str().unwrap().contains("another process"), "{}", told[1]);
+    assert!(told[1]["note"].as_str().unwrap().contains("another running Toolroom process"), "{}", told[1]);
     for refused in &told[2..] {
-        assert!(refused["error"].as_str().unwrap().contains("another process"), "{refused}");
+        assert!(refused["error"].as_str().unwrap().contains("runs in another Toolroom process"), "{refused}");
     }
     assert!(!marked(&left).is_empty() && !marked(&behind).is_empty());
 

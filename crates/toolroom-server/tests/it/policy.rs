@@ -182,7 +182,7 @@ fn what_the_operator_has_to_answer_no_caller_can() {
     let written = std::fs::read_to_string(home.path().join("notes.txt")).unwrap();
     assert_eq!(written, format!("{id} hello\n"));
     let told = home.run_own(&["policy", "explain", "publish_note", &path, "text=x"]).ended(4);
-    assert!(told.out.contains("\nmay answer   the operator\n"), "{}", told.out);
+    assert!(told.out.contains("\napprover     operator\n"), "{}", told.out);
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn a_list_tells_what_holds_and_where_it_comes_from() {
     let none = home.run_own(&["policy"]).ended(0);
     assert!(none.out.starts_with("preset balanced (default)\n"), "{none:?}");
     assert!(none.err.contains("No rules configured; add them to"), "{none:?}");
-    assert!(none.err.contains("no standing answers"), "{none:?}");
+    assert!(none.err.contains("No standing answers"), "{none:?}");
 
     configure(&home, &format!("policy.preset = 'careful'\n{NOTES}"));
     let project = home.path().join("project");
@@ -250,7 +250,10 @@ fn an_explanation_shows_every_rule_and_runs_nothing() {
     let stdin = home.own_tools(&["policy", "explain", "repeat", "-"]).output().unwrap();
     assert_eq!(ran(stdin).code, 1, "what is missing in the arguments is said");
     let invalid = home.run_own(&["policy", "explain", "append_note", "path=/etc/x"]).ended(1);
-    assert!(invalid.out.contains("missing `text`") && !invalid.out.contains("verdict"), "{invalid:?}");
+    assert!(
+        invalid.out.contains("missing argument `text`") && !invalid.out.contains("verdict"),
+        "{invalid:?}"
+    );
     let unknown = home.run_own(&["policy", "explain", "apend_note"]).ended(5);
     assert!(unknown.err.contains("append_note"), "{unknown:?}");
     assert_eq!(json_of(&home, &["policy", "explain", "apend_note"])["error"]["kind"], "not_found");
@@ -278,7 +281,7 @@ fn a_call_that_is_explained_says_who_may_answer_and_what_else_had_a_say() {
     let told = home.run_own(&call).ended(4);
     for line in [
         "verdict      ask (rule public)",
-        "may answer   the operator",
+        "approver     operator",
         "also         default.write (ask): beaten by `public`",
     ] {
         assert!(told.err.lines().any(|shown| shown == line), "{line} in\n{}", told.err);
@@ -293,7 +296,7 @@ fn a_call_that_is_explained_says_who_may_answer_and_what_else_had_a_say() {
 fn a_check_finds_what_is_wrong_and_what_is_odd() {
     let home = configured(NOTES);
     let fine = home.run_own(&["policy", "check", "--strict"]).ended(0);
-    assert_eq!(fine.out, "2 rules: in order\n");
+    assert_eq!(fine.out, "2 rules: no problems\n");
     assert_eq!(json_of(&home, &["policy", "check"])["ok"], true);
 
     let file = home.path().join("odd.toml");
@@ -388,7 +391,10 @@ match = [{}]
     let here = home.run_own(&["policy", "check"]).ended(2);
     assert!(here.out.contains(":1: the `when` of rule `x` cannot be used"), "{here:?}");
     let piped = home.run_with_stdin(&["policy", "check", "-"], NOTES);
-    assert!(piped.code == 0 && piped.out.starts_with("warning: -:2: `rule.no-etc` is about"), "{piped:?}");
+    assert!(
+        piped.code == 0 && piped.out.starts_with("warning: -:2: `rule.no-etc` matches no tool: "),
+        "{piped:?}"
+    );
 }
 
 #[test]
@@ -399,7 +405,7 @@ fn a_check_tells_which_rules_wait_for_trust() {
     let allow = "[[rule]]\nid = 'x'\neffect = 'allow'\ntool = 'app:*'\n";
     std::fs::write(project.join("toolroom.toml"), allow).unwrap();
     let told = run_in(&home, &project, &["policy", "check"]).ended(0).out;
-    assert!(told.contains("`rule.x` is ignored, because its file is not trusted"), "{told}");
+    assert!(told.contains("`rule.x` is ignored because its file is not trusted"), "{told}");
     assert!(told.ends_with("1 rule: 1 warning\n"), "{told}");
     let trusted = project.join("toolroom.toml");
     let told = home.run_own(&["policy", "check", trusted.to_str().unwrap()]).ended(0).out;

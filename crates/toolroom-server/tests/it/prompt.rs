@@ -341,8 +341,7 @@ fn an_operator_who_watches_is_asked_as_the_operator() {
 #[test]
 fn no_argument_redraws_the_question() {
     let desk = Desk::new();
-    let nasty =
-        "a\u{1b}[2J\u{1b}[H\u{7}\u{202e}\u{200b}\u{e0041}\u{9b}2K\n  why asked: no reason\n  [y] fine";
+    let nasty = "a\u{1b}[2J\u{1b}[H\u{7}\u{202e}\u{200b}\u{e0041}\u{9b}2K\n  reason: no reason\n  [y] fine";
     let mut sitting = Pty::new(80).starts(&publish(&desk, nasty, &[]), Stdout::Terminal);
     sitting.is_asked();
     sitting.types("v");

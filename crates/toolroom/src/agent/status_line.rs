@@ -27,7 +27,7 @@ pub struct StatusLine {
 enum Doing {
     #[default]
     Nothing,
-    ActiveRun,
+    Working,
     Thinking,
     Writing(String),
     Answering,
@@ -57,7 +57,7 @@ impl StatusLine {
             RunEvent::Started { .. } | RunEvent::Asking { .. } => {
                 // The last answer is asked for because of a guard, and stays what it is.
                 if self.doing != Doing::Finishing {
-                    self.doing = Doing::ActiveRun;
+                    self.doing = Doing::Working;
                 }
                 self.running.clear();
                 self.asked.clear();
@@ -77,9 +77,9 @@ impl StatusLine {
                 self.doing = Doing::Again { reason: reason.clone(), next, after_ms: *after_ms };
                 self.thoughts.clear();
             }
-            RunEvent::Answered { .. } | RunEvent::Compacted { .. } => self.doing = Doing::ActiveRun,
+            RunEvent::Answered { .. } | RunEvent::Compacted { .. } => self.doing = Doing::Working,
             RunEvent::CallBegan(call) => {
-                self.doing = Doing::ActiveRun;
+                self.doing = Doing::Working;
                 self.end(&call.id);
                 let title = if call.title.is_empty() { bare(&call.tool) } else { &call.title };
                 self.running.push(Running { id: call.id.clone(), title: title.to_owned(), progress: None });
@@ -115,11 +115,11 @@ impl StatusLine {
     #[must_use]
     pub fn line(&self) -> Option<String> {
         match (self.running.as_slice(), &self.doing) {
-            ([], Doing::ActiveRun) if !(self.asked.is_empty() && self.handed.is_empty()) => {
+            ([], Doing::Working) if !(self.asked.is_empty() && self.handed.is_empty()) => {
                 Some(waiting(self.asked.len(), self.handed.len()))
             }
             ([], Doing::Nothing) => None,
-            ([], Doing::ActiveRun) => Some("Working…".to_owned()),
+            ([], Doing::Working) => Some("Working…".to_owned()),
             ([], Doing::Thinking) => Some(detailed("Thinking…", &self.thought())),
             ([], Doing::Writing(tool)) => Some(detailed("Working…", tool)),
             ([], Doing::Answering) => Some("Answering…".to_owned()),

@@ -1,4 +1,4 @@
-//! SlashCommand commands of the chat.
+//! Slash commands of the chat.
 
 use toolroom::nearest::nearest_one;
 

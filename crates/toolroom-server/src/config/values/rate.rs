@@ -14,7 +14,7 @@ use super::OneOrMany;
 /// Counting cost grows with the limit.
 const MAX_COUNT: u32 = 1_000_000;
 
-/// RateUnit rate is counted for unit call.
+/// Each rate is counted for each call.
 const MAX_RATES: usize = 8;
 
 const FORMS: &str = "use `3/s`, `3/min`, `3/h` or `3/day`, optionally followed by ` user` or ` project`";

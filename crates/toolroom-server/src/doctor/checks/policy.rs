@@ -19,6 +19,7 @@ pub(crate) struct PolicyFacts {
     pub(crate) examples: usize,
 }
 
+/// Standing answers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct AnswerFacts {
     pub(crate) count: usize,

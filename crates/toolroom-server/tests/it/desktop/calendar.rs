@@ -55,7 +55,7 @@ fn an_unknown_or_contradicting_zone_creates_no_event() {
             let mut words = vec!["call", "create_calendar_event", "title=x", "--yes"];
             words.extend(times.iter().map(String::as_str));
             let refused = desk.run(&words).ended(1);
-            assert!(refused.err.contains(&format!("`/{name}` ")) && refused.err.contains(why), "{refused:?}");
+            assert!(refused.err.contains(&format!("`{name}` ")) && refused.err.contains(why), "{refused:?}");
         }
     }
     assert!(!desk.home.path().join("workspace/calendar").exists());
@@ -145,7 +145,7 @@ fn a_calendar_server_that_redirects_or_refuses_is_not_followed() {
     let inside = LoopbackService::answering("200 OK", "");
     let leads = format!("302 Found\r\nLocation: {}", inside.url("/inside"));
     for (head, why) in [
-        (leads.as_str(), "leads elsewhere"),
+        (leads.as_str(), "redirects, which is not followed; set `calendar.url` to the target"),
         ("401 Unauthorized", "rejected the login"),
         ("412 Precondition Failed", "the event is already in the calendar"),
         ("500 Broken", "status 500"),

@@ -365,7 +365,7 @@ fn a_condition_on_a_yes_to_the_provenance_question_is_refused_and_a_yes_can_be_t
     };
     let refused = approve(&["--session", "--when", "args.url != \"\""]);
     assert_ne!(refused.code, 0, "{refused:?}");
-    assert!(refused.err.contains("holds for one destination"), "{refused:?}");
+    assert!(refused.err.contains("covers one destination; leave the condition out"), "{refused:?}");
     let taken = approve(&[]).ended(0);
     assert!(taken.err.contains("sending to 127.0.0.1"), "{taken:?}");
     call(&calls[2]).ended(0);

@@ -23,9 +23,9 @@ pub struct Classification {
 /// Why a tool is classified as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClassificationReason {
-    /// ToolTraits for this tool.
+    /// Declared for this tool.
     ToolDeclared,
-    /// ToolTraits for all tools of the server.
+    /// Declared for all tools of the server.
     ServerDeclared,
     /// No effect is declared.
     EffectUndeclared,

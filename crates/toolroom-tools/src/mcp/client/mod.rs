@@ -55,7 +55,7 @@ pub struct Client {
 pub struct Listing {
     /// Usable tools with unique names.
     pub tools: Vec<Definition>,
-    /// UnusableTool tools.
+    /// Unusable tools.
     pub left_out: Vec<UnusableTool>,
 }
 

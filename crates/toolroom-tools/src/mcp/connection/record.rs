@@ -16,7 +16,7 @@ use crate::mcp::protocol::error::McpError;
 /// Stored characters of standard error.
 const LOG_CHARS: usize = 16 * 1024;
 
-/// UnusableTool tools whose names are stored.
+/// Unusable tools whose names are stored.
 const MAX_LEFT_OUT: usize = 100;
 
 /// How often storing definitions is retried after a concurrent change.
