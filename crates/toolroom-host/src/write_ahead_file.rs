@@ -256,13 +256,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("inbox");
         assert!(OrphanedFile::find_all(&path).unwrap().is_empty(), "no folder, nothing in it");
-        let inbox = WriteAheadFile::open(&path).unwrap();
-        inbox.append(0, b"one\n").unwrap();
-        inbox.append(0, b"two\n").unwrap();
-        inbox.append(1, b"three\n").unwrap();
+        let file = WriteAheadFile::open(&path).unwrap();
+        file.append(0, b"one\n").unwrap();
+        file.append(0, b"two\n").unwrap();
+        file.append(1, b"three\n").unwrap();
         assert!(OrphanedFile::find_all(&path).unwrap().is_empty(), "it is held");
-        inbox.clear(1).unwrap();
-        drop(inbox);
+        file.clear(1).unwrap();
+        drop(file);
         let left = OrphanedFile::find_all(&path).unwrap();
         assert!(OrphanedFile::find_all(&path).unwrap().is_empty(), "already taken");
         let left: Vec<OrphanedFile> = left.into_iter().map(Result::unwrap).collect();
@@ -277,17 +277,17 @@ mod tests {
     #[test]
     fn without_mapped_memory_each_line_is_written_to_the_file() {
         let folder = tempfile::tempdir().unwrap();
-        let inbox = WriteAheadFile::open(folder.path()).unwrap();
-        for part in &inbox.parts {
+        let file = WriteAheadFile::open(folder.path()).unwrap();
+        for part in &file.parts {
             part.room().mapped = None;
             part.file.set_len(0).unwrap();
         }
-        inbox.append(0, b"one\n").unwrap();
-        inbox.clear(0).unwrap();
-        inbox.append(0, b"two\n").unwrap();
-        inbox.append(1, b"three\n").unwrap();
-        inbox.clear(1).unwrap();
-        drop(inbox);
+        file.append(0, b"one\n").unwrap();
+        file.clear(0).unwrap();
+        file.append(0, b"two\n").unwrap();
+        file.append(1, b"three\n").unwrap();
+        file.clear(1).unwrap();
+        drop(file);
         let left: Vec<OrphanedFile> =
             OrphanedFile::find_all(folder.path()).unwrap().into_iter().map(Result::unwrap).collect();
         assert_eq!(left.iter().map(|left| left.lines.as_slice()).collect::<Vec<_>>(), [b"two\n"]);
@@ -296,14 +296,14 @@ mod tests {
     #[test]
     fn a_full_part_accepts_no_lines_until_it_is_emptied() {
         let folder = tempfile::tempdir_in("/dev/shm").unwrap();
-        let inbox = WriteAheadFile::open(folder.path()).unwrap();
-        assert!(inbox.parts.iter().all(|part| part.room().mapped.is_some()), "it is in memory there");
+        let file = WriteAheadFile::open(folder.path()).unwrap();
+        assert!(file.parts.iter().all(|part| part.room().mapped.is_some()), "it is in memory there");
         let line = [b'x'; 1024];
-        (0..PART_BYTES / line.len()).for_each(|_| inbox.append(0, &line).unwrap());
-        assert_eq!(inbox.append(0, b"more\n").unwrap_err().kind(), io::ErrorKind::StorageFull);
-        inbox.clear(0).unwrap();
-        inbox.append(0, b"more\n").unwrap();
-        drop(inbox);
+        (0..PART_BYTES / line.len()).for_each(|_| file.append(0, &line).unwrap());
+        assert_eq!(file.append(0, b"more\n").unwrap_err().kind(), io::ErrorKind::StorageFull);
+        file.clear(0).unwrap();
+        file.append(0, b"more\n").unwrap();
+        drop(file);
         let left = OrphanedFile::find_all(folder.path()).unwrap().pop().unwrap().unwrap();
         assert_eq!(left.lines, b"more\n");
     }
@@ -312,11 +312,11 @@ mod tests {
     async fn a_reader_waits_for_lines_appended_before() {
         let folder = tempfile::tempdir().unwrap();
         wait_for_other_processes(&folder.path().join("missing")).await;
-        let inbox = WriteAheadFile::open(folder.path()).unwrap();
+        let file = WriteAheadFile::open(folder.path()).unwrap();
         let began = tokio::time::Instant::now();
         wait_for_other_processes(folder.path()).await;
         assert_eq!(began.elapsed(), Duration::ZERO, "nothing is promised");
-        inbox.append(0, b"one\n").unwrap();
+        file.append(0, b"one\n").unwrap();
         let (waited, ()) = tokio::join!(
             async {
                 wait_for_other_processes(folder.path()).await;
@@ -324,8 +324,8 @@ mod tests {
             },
             async {
                 tokio::time::sleep(3 * POLL_INTERVAL).await;
-                inbox.clear(0).unwrap();
-                inbox.append(0, b"two\n").unwrap();
+                file.clear(0).unwrap();
+                file.append(0, b"two\n").unwrap();
             }
         );
         assert!((3 * POLL_INTERVAL..TIMEOUT).contains(&waited), "{waited:?}");

@@ -22,7 +22,7 @@ use toolroom::model::{
 };
 use toolroom_host::sse::Reader;
 use toolroom_models::vendor::WireKind;
-use toolroom_models::wire::{Quirks, Terms};
+use toolroom_models::wire::{Quirks, WireOptions};
 
 /// Events of a long answer.
 const EVENTS: usize = 4_000;
@@ -31,23 +31,23 @@ const ROUNDS: usize = 21;
 
 fn main() -> Result<(), ModelError> {
     let measure = Measure::from_arguments();
-    let terms = Terms { model: "m".to_owned(), owner: Arc::from("v"), quirks: Quirks::default() };
+    let options = WireOptions { model: "m".to_owned(), owner: Arc::from("v"), quirks: Quirks::default() };
     let request = conversation();
     for kind in WireKind::ALL {
         let (wire, name) = (kind.wire(), kind.as_str());
         let stream = answer(kind);
-        decode(kind, &terms, &stream)?;
-        throughput(&measure, &format!("decode_{name}"), stream.len(), || decode(kind, &terms, &stream));
+        decode(kind, &options, &stream)?;
+        throughput(&measure, &format!("decode_{name}"), stream.len(), || decode(kind, &options, &stream));
         let case = format!("encode_{TURNS}_turns_{name}");
-        measure.time("models", &case, Bar::NONE, || wire.encode(&request, &terms).to_string());
+        measure.time("models", &case, Bar::NONE, || wire.encode(&request, &options).to_string());
     }
     Ok(())
 }
 
 /// Reads a stream as it arrives: in pieces that end anywhere.
-fn decode(kind: WireKind, terms: &Terms, stream: &str) -> Result<usize, ModelError> {
+fn decode(kind: WireKind, options: &WireOptions, stream: &str) -> Result<usize, ModelError> {
     let mut reader = Reader::default();
-    let mut decoder = kind.wire().decoder(terms);
+    let mut decoder = kind.wire().decoder(options);
     let mut events = Vec::new();
     let mut told = 0;
     for piece in stream.as_bytes().chunks(1_400) {

@@ -8,12 +8,12 @@ use toolroom::model::{
     Answer, Block, Message, ModelError, ModelEvent, ModelRequest, Role, SystemPrompt, ToolUse,
 };
 
-use crate::wire::{Terms, Wire};
+use crate::wire::{Wire, WireOptions};
 use toolroom_host::sse::{Event, Reader};
 
-/// The terms of a vendor of this name.
-pub(crate) fn terms(owner: &str, model: &str) -> Terms {
-    Terms { model: model.to_owned(), owner: owner.into(), quirks: crate::wire::Quirks::default() }
+/// The options of a vendor of this name.
+pub(crate) fn wire_options(owner: &str, model: &str) -> WireOptions {
+    WireOptions { model: model.to_owned(), owner: owner.into(), quirks: crate::wire::Quirks::default() }
 }
 
 /// A request with nothing in it.
@@ -47,14 +47,14 @@ pub(crate) fn next_request(answer: Answer) -> ModelRequest {
 pub(crate) type Heard = (Vec<ModelEvent>, Result<Answer, ModelError>);
 
 /// Reads a stream that arrives in these pieces.
-pub(crate) fn read(wire: &dyn Wire, terms: &Terms, pieces: &[&[u8]]) -> Heard {
+pub(crate) fn read(wire: &dyn Wire, options: &WireOptions, pieces: &[&[u8]]) -> Heard {
     let mut reader = Reader::default();
     let mut events = Vec::new();
     for piece in pieces {
         reader.push(piece, |event| events.push(event)).unwrap();
     }
     reader.finish(|event| events.push(event));
-    let mut decoder = wire.decoder(terms);
+    let mut decoder = wire.decoder(options);
     let mut told = Vec::new();
     for event in events {
         if let Err(error) = decoder.event(&event, &mut |event| told.push(event)) {
@@ -65,24 +65,24 @@ pub(crate) fn read(wire: &dyn Wire, terms: &Terms, pieces: &[&[u8]]) -> Heard {
 }
 
 /// Reads a stream cut in two at every place, and says what all of them say.
-pub(crate) fn heard(wire: &dyn Wire, terms: &Terms, stream: &str) -> Heard {
-    let whole = read(wire, terms, &[stream.as_bytes()]);
+pub(crate) fn heard(wire: &dyn Wire, options: &WireOptions, stream: &str) -> Heard {
+    let whole = read(wire, options, &[stream.as_bytes()]);
     for place in 0..=stream.len() {
         let (before, after) = stream.as_bytes().split_at(place);
-        let cut = read(wire, terms, &[before, after]);
+        let cut = read(wire, options, &[before, after]);
         assert_eq!(format!("{cut:?}"), format!("{whole:?}"), "cut at {place}");
     }
     whole
 }
 
 /// The answer of a stream.
-pub(crate) fn answer(wire: &dyn Wire, terms: &Terms, stream: &str) -> Answer {
-    heard(wire, terms, stream).1.unwrap()
+pub(crate) fn answer(wire: &dyn Wire, options: &WireOptions, stream: &str) -> Answer {
+    heard(wire, options, stream).1.unwrap()
 }
 
 /// Whether a wire stays on its feet: it reads on after each error, and what comes of it is sent again.
-pub(crate) fn endure(wire: &dyn Wire, terms: &Terms, lines: &[String]) {
-    let mut decoder = wire.decoder(terms);
+pub(crate) fn endure(wire: &dyn Wire, options: &WireOptions, lines: &[String]) {
+    let mut decoder = wire.decoder(options);
     let mut told = 0;
     let mut errors = Vec::new();
     for line in lines {
@@ -97,7 +97,7 @@ pub(crate) fn endure(wire: &dyn Wire, terms: &Terms, lines: &[String]) {
     if let Ok(answer) = decoder.finish() {
         let mut request = request();
         request.messages = vec![Arc::new(answer.into_message())];
-        wire.encode(&request, terms);
+        wire.encode(&request, options);
     }
 }
 

@@ -10,13 +10,13 @@ use crate::refusal;
 /// One wire format. Pure: bytes are sent and received elsewhere.
 pub trait Wire: Send + Sync {
     /// The path below the vendor's base URL, for a streamed answer.
-    fn path(&self, terms: &Terms) -> String;
+    fn path(&self, options: &WireOptions) -> String;
 
     /// The body of a request.
-    fn encode(&self, request: &ModelRequest, terms: &Terms) -> Value;
+    fn encode(&self, request: &ModelRequest, options: &WireOptions) -> Value;
 
     /// Reads one streamed answer.
-    fn decoder(&self, terms: &Terms) -> Box<dyn Decoder>;
+    fn decoder(&self, options: &WireOptions) -> Box<dyn Decoder>;
 
     /// The error of a response without success.
     fn refusal(&self, status: u16, body: &str) -> ModelError {
@@ -42,7 +42,7 @@ pub trait Decoder: Send {
 
 /// The model of a request and its vendor's quirks.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Terms {
+pub struct WireOptions {
     /// The model as its vendor names it.
     pub model: String,
     /// The owner of opaque parts: the vendor's name.
@@ -97,8 +97,8 @@ pub enum ReasoningEcho {
 }
 
 /// The temperature of a request, if the model accepts one.
-pub(crate) fn temperature(request: &ModelRequest, terms: &Terms) -> Option<f64> {
-    request.temperature.filter(|temperature| temperature.is_finite() && !terms.quirks.no_temperature)
+pub(crate) fn temperature(request: &ModelRequest, options: &WireOptions) -> Option<f64> {
+    request.temperature.filter(|temperature| temperature.is_finite() && !options.quirks.no_temperature)
 }
 
 /// A name as one escaped path segment.

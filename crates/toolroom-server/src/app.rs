@@ -62,11 +62,11 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long the process uses a toolroom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stay {
+pub enum ProcessLifetime {
     /// For one command: no program keeps running.
-    Short,
+    OneCommand,
     /// For a session or as a server: background programs are supported.
-    Long,
+    LongRunning,
 }
 
 /// An open toolroom.
@@ -100,26 +100,26 @@ impl App {
     /// from the command line, `register` adds an embedder's own tools.
     pub async fn open(
         flags: &[String],
-        stay: Stay,
+        lifetime: ProcessLifetime,
         register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
     ) -> anyhow::Result<Self> {
-        Self::open_in(Folders::from_environment()?, flags, stay, register).await
+        Self::open_in(Folders::from_environment()?, flags, lifetime, register).await
     }
 
     /// Opens the toolroom of these folders, like [`App::open`].
     pub async fn open_in(
         folders: Folders,
         flags: &[String],
-        stay: Stay,
+        lifetime: ProcessLifetime,
         register: impl FnOnce(&Catalog) -> Result<(), RegisterError>,
     ) -> anyhow::Result<Self> {
         let sources = Sources::find(&folders);
         let read = sources.read()?;
         // Errors do not depend on trust, so they are reported before anything is opened or created.
         let mut compiled = CompiledConfig::of(&read.layers(Trust::Missing, flags))?;
-        let LockedStore { store, lock: place } = match stay {
-            Stay::Long => open_store_with_write_ahead(&folders).await?,
-            Stay::Short => open_store(&folders).await?,
+        let LockedStore { store, lock: place } = match lifetime {
+            ProcessLifetime::LongRunning => open_store_with_write_ahead(&folders).await?,
+            ProcessLifetime::OneCommand => open_store(&folders).await?,
         };
         let trust = read.trust(&store).await?;
         if trust == Trust::Given {
@@ -133,11 +133,11 @@ impl App {
         let supervisor = Supervisor::new(environment::own_program());
         let conversation_resources =
             ConversationResources::new(Shells::new(supervisor.clone(), Interpreter::detect()));
-        let conversation_resources = Arc::new(match stay {
-            Stay::Long => conversation_resources
+        let conversation_resources = Arc::new(match lifetime {
+            ProcessLifetime::LongRunning => conversation_resources
                 .with_programs(Background::new(supervisor), Arc::clone(&storage) as _)
                 .with_conversations(Arc::clone(&storage) as _),
-            Stay::Short => conversation_resources,
+            ProcessLifetime::OneCommand => conversation_resources,
         });
         let files = Arc::new(projects(&folders, &config.config)?);
         let everywhere = openings.everywhere().to_vec();
@@ -166,7 +166,7 @@ impl App {
         for UnreadableServer { name, why } in store.unreadable(&ProjectId::default()).await? {
             tracing::warn!(server = name, why, "skipping an MCP server whose entry cannot be read");
         }
-        if stay == Stay::Long {
+        if lifetime == ProcessLifetime::LongRunning {
             tokio::spawn(maintain(Arc::downgrade(&conversation_resources), store.clone(), folders.clone()));
             tokio::spawn(maintain_servers(Arc::downgrade(&gateway), gateway.outdated()));
         }

@@ -18,7 +18,7 @@ use crate::missing_database::{emptied, is_emptied, is_lost, lost};
 /// The database inside the data folder.
 pub(crate) const DATABASE: &str = "toolroom.db";
 
-/// The folder of write-ahead files.
+/// The folder of write-ahead files. Its name on disk is historic: rows were once collected in an "inbox".
 pub(crate) const WRITE_AHEAD_FOLDER: &str = "inbox";
 
 /// The file of the change counter.

@@ -22,7 +22,7 @@ use crate::sandbox::Level;
 /// The first argument of a program that must call [`helper_main`]. Not a command for people.
 pub const SUBCOMMAND: &str = "__supervise";
 
-#[expect(clippy::disallowed_types, reason = "this is the door: the control_socket")]
+#[expect(clippy::disallowed_types, reason = "this is the door: the control socket")]
 pub(super) type ControlSocket = std::os::unix::net::UnixStream;
 
 /// Runs as the helper. Must be called first of all, before anything is opened or started, with the arguments after

@@ -9,15 +9,15 @@ use crate::arguments::as_object;
 use crate::field::text_at;
 use crate::schema::object_top;
 use crate::turns::turns as ordered;
-use crate::wire::{Terms, temperature};
+use crate::wire::{WireOptions, temperature};
 
 /// The API wants a bound; this one holds with every model it serves.
 const DEFAULT_MAX_TOKENS: u32 = 8_192;
 
-pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
-    let most = request.max_tokens.or(terms.quirks.default_max_tokens).unwrap_or(DEFAULT_MAX_TOKENS);
+pub(super) fn body(request: &ModelRequest, options: &WireOptions) -> Value {
+    let most = request.max_tokens.or(options.quirks.default_max_tokens).unwrap_or(DEFAULT_MAX_TOKENS);
     let mut body = Map::from_iter([
-        ("model".to_owned(), json!(terms.model)),
+        ("model".to_owned(), json!(options.model)),
         ("max_tokens".to_owned(), json!(most)),
         ("stream".to_owned(), json!(true)),
     ]);
@@ -27,16 +27,16 @@ pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
     }
     if !request.tools.is_empty() {
         body.insert("tools".to_owned(), Value::Array(tools(&request.tools)));
-        if request.tool_use == ToolUse::Never && !terms.quirks.no_tool_choice {
+        if request.tool_use == ToolUse::Never && !options.quirks.no_tool_choice {
             body.insert("tool_choice".to_owned(), json!({ "type": "none" }));
         }
     }
-    let mut messages = messages(&request.messages, terms);
+    let mut messages = messages(&request.messages, options);
     if !request.tools.is_empty() && request.tool_use != ToolUse::Never {
         keep_for_the_next(&mut messages);
     }
     body.insert("messages".to_owned(), Value::Array(messages));
-    if let Some(temperature) = temperature(request, terms) {
+    if let Some(temperature) = temperature(request, options) {
         // The scale ends at 1 here, not at 2 as elsewhere.
         body.insert("temperature".to_owned(), json!(temperature.clamp(0.0, 1.0)));
     }
@@ -72,10 +72,10 @@ fn tools(offered: &[OfferedTool]) -> Vec<Value> {
 }
 
 /// Turns of the same side become one, so that sides alternate and all results of a turn stand in one message.
-fn messages(messages: &[Arc<Message>], terms: &Terms) -> Vec<Value> {
+fn messages(messages: &[Arc<Message>], options: &WireOptions) -> Vec<Value> {
     let mut turns: Vec<(Role, Vec<Value>)> = Vec::new();
     for said in ordered(messages) {
-        let blocks = said.blocks.iter().filter_map(|block| content(block, terms));
+        let blocks = said.blocks.iter().filter_map(|block| content(block, options));
         match turns.last_mut() {
             Some((role, turn)) if *role == said.role => turn.extend(blocks),
             _ => {
@@ -112,8 +112,8 @@ fn turn(role: Role, mut blocks: Vec<Value>) -> Value {
     }
 }
 
-fn content(block: &Block, terms: &Terms) -> Option<Value> {
-    let own = |opaque: &Opaque| (opaque.owner == terms.owner).then(|| Value::clone(&opaque.part));
+fn content(block: &Block, options: &WireOptions) -> Option<Value> {
+    let own = |opaque: &Opaque| (opaque.owner == options.owner).then(|| Value::clone(&opaque.part));
     match block {
         // Words that are only blanks are refused.
         Block::Text { text, .. } if text.trim().is_empty() => None,

@@ -8,22 +8,22 @@ mod tests;
 use serde_json::Value;
 use toolroom::model::ModelRequest;
 
-use crate::wire::{Decoder, Terms, Wire};
+use crate::wire::{Decoder, Wire, WireOptions};
 
 /// The Messages API, streamed.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Anthropic;
 
 impl Wire for Anthropic {
-    fn path(&self, _: &Terms) -> String {
+    fn path(&self, _: &WireOptions) -> String {
         "messages".to_owned()
     }
 
-    fn encode(&self, request: &ModelRequest, terms: &Terms) -> Value {
-        encode::body(request, terms)
+    fn encode(&self, request: &ModelRequest, options: &WireOptions) -> Value {
+        encode::body(request, options)
     }
 
-    fn decoder(&self, terms: &Terms) -> Box<dyn Decoder> {
-        Box::new(decode::Stream::new(&terms.owner))
+    fn decoder(&self, options: &WireOptions) -> Box<dyn Decoder> {
+        Box::new(decode::Stream::new(&options.owner))
     }
 }

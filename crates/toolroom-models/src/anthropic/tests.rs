@@ -8,9 +8,9 @@ use toolroom::model::{
 };
 
 use super::Anthropic;
-use crate::recorded::{answer, endure, heard, nearly, next_request, read, request, terms};
+use crate::recorded::{answer, endure, heard, nearly, next_request, read, request, wire_options};
 use crate::scale::cases;
-use crate::wire::{Terms, Wire};
+use crate::wire::{Wire, WireOptions};
 
 const TEXT: &str = include_str!("../../tests/corpus/anthropic/text.sse");
 const THINKING_AND_CALLS: &str = include_str!("../../tests/corpus/anthropic/thinking_and_calls.sse");
@@ -18,14 +18,14 @@ const OPAQUE_BLOCKS: &str = include_str!("../../tests/corpus/anthropic/opaque_bl
 const BROKEN_OFF: &str = include_str!("../../tests/corpus/anthropic/broken_off.sse");
 const ERROR_MIDWAY: &str = include_str!("../../tests/corpus/anthropic/error_midway.sse");
 
-fn claude() -> Terms {
-    terms("anthropic", "claude-sonnet-4-5")
+fn claude() -> WireOptions {
+    wire_options("anthropic", "claude-sonnet-4-5")
 }
 
-fn again(terms: &Terms, messages: Vec<impl Into<Arc<Message>>>) -> Value {
+fn again(options: &WireOptions, messages: Vec<impl Into<Arc<Message>>>) -> Value {
     let mut request = request();
     request.messages = messages.into_iter().map(Into::into).collect();
-    Anthropic.encode(&request, terms)["messages"].take()
+    Anthropic.encode(&request, options)["messages"].take()
 }
 
 fn result(id: &str, content: Value, is_error: bool) -> Block {
@@ -118,7 +118,7 @@ fn blocks_without_meaning_here_are_given_back_to_their_owner_alone() {
     ]});
     assert_eq!(sent[1]["content"], json!([search, found, cited]));
 
-    let elsewhere = again(&terms("other", "m"), vec![Message::user("Oslo?"), turn]);
+    let elsewhere = again(&wire_options("other", "m"), vec![Message::user("Oslo?"), turn]);
     assert_eq!(elsewhere[1]["content"], json!([{"type": "text", "text": "Oslo is cold."}]));
 }
 

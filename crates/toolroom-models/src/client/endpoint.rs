@@ -4,7 +4,7 @@ use toolroom::redact::Secret;
 use toolroom_host::net::{NetError, Request};
 
 use crate::vendor::{Auth, BaseUrl, WireKind};
-use crate::wire::{Terms, escaped};
+use crate::wire::{WireOptions, escaped};
 
 /// Shorter keys are not redacted in error messages, because they occur in ordinary words.
 const MIN_HIDDEN_BYTES: usize = 6;
@@ -30,8 +30,8 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// The request with this body.
-    pub(super) fn request(&self, terms: &Terms, body: String) -> Result<Request, NetError> {
-        let mut request = Request::post(self.url(terms), body)
+    pub(super) fn request(&self, options: &WireOptions, body: String) -> Result<Request, NetError> {
+        let mut request = Request::post(self.url(options), body)
             .header("content-type", "application/json")?
             .header("accept", "text/event-stream, application/json")?
             // Compression delays events.
@@ -48,15 +48,15 @@ impl Endpoint {
         }
     }
 
-    fn url(&self, terms: &Terms) -> String {
-        let path = self.wire.wire().path(terms);
+    fn url(&self, options: &WireOptions) -> String {
+        let path = self.wire.wire().path(options);
         if self.auth != Auth::Azure {
             return self.base.endpoint(&path);
         }
         // The newer API is below `/openai/v1` and has the model in the body; the older one has deployments.
         let url = match self.base.as_str().ends_with("/v1") {
             true => return self.base.endpoint(&path),
-            false => self.base.endpoint(&format!("deployments/{}/{path}", escaped(&terms.model))),
+            false => self.base.endpoint(&format!("deployments/{}/{path}", escaped(&options.model))),
         };
         match &self.api_version {
             Some(version) => format!("{url}?api-version={}", escaped(version)),

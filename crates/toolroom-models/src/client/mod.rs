@@ -23,7 +23,7 @@ pub use self::endpoint::Endpoint;
 use self::failure::{Stage, no_web_page, redirected, unreachable};
 use self::retry_after::retry_after;
 use crate::vendor::ModelName;
-use crate::wire::{Decoder, Terms};
+use crate::wire::{Decoder, WireOptions};
 use toolroom_host::sse::{Event, Reader};
 
 /// Limit of one answer's bytes: twice a hundred thousand tokens in separate events.
@@ -65,7 +65,7 @@ const MAX_WITHOUT_CONTENT: Duration = Duration::from_secs(15 * 60);
 pub struct Remote {
     name: ModelName,
     endpoint: Endpoint,
-    terms: Terms,
+    options: WireOptions,
     idle: Duration,
     http: Arc<dyn Http>,
     clock: Arc<dyn Clock>,
@@ -77,12 +77,12 @@ impl Remote {
     pub fn new(
         name: ModelName,
         endpoint: Endpoint,
-        terms: Terms,
+        options: WireOptions,
         idle: Duration,
         http: Arc<dyn Http>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { name, endpoint, terms, idle, http, clock }
+        Self { name, endpoint, options, idle, http, clock }
     }
 
     async fn exchange(
@@ -91,8 +91,8 @@ impl Remote {
         on_event: &mut (dyn FnMut(ModelEvent) + Send),
     ) -> Result<Answer, ModelError> {
         let wire = self.endpoint.wire.wire();
-        let body = wire.encode(request, &self.terms).to_string();
-        let request = self.endpoint.request(&self.terms, body).map_err(|error| self.failed(error))?;
+        let body = wire.encode(request, &self.options).to_string();
+        let request = self.endpoint.request(&self.options, body).map_err(|error| self.failed(error))?;
         let sent = timeout(self.idle.saturating_add(CONNECT), self.http.send(request));
         let response = sent.await.map_err(|_| self.silent(self.idle))?.map_err(|error| self.failed(error))?;
         match response.status {
@@ -100,7 +100,7 @@ impl Remote {
             status if status.is_redirection() => return Err(redirected(&self.endpoint, &response)),
             status => return Err(self.refused(status, response).await),
         }
-        let decoder = wire.decoder(&self.terms);
+        let decoder = wire.decoder(&self.options);
         let meter = &mut EventMeter { on_event, bytes: 0 };
         match response.header("content-type").unwrap_or_default().to_ascii_lowercase() {
             kind if kind.contains("html") => Err(no_web_page(&self.endpoint)),

@@ -95,10 +95,10 @@ impl Directory {
         let preset = vendor.preset()?;
         let endpoint = vendor.endpoint()?;
         let known = vendor.known(preset, name.model());
-        let terms = vendor.terms(preset, &endpoint, &known, name.model());
+        let options = vendor.options(preset, &endpoint, &known, name.model());
         let idle = vendor.idle(preset, &known);
         let client = Arc::new(vendor.client(preset, &endpoint));
-        let model = Remote::new(name.clone(), endpoint, terms, idle, client, Arc::clone(&self.clock));
+        let model = Remote::new(name.clone(), endpoint, options, idle, client, Arc::clone(&self.clock));
         Ok(OpenedModel { model: Arc::new(model), known })
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use toolroom::redact::Secret;
 
-use crate::vendor::{Preset, WireKind, presets};
+use crate::vendor::{VendorPreset, WireKind, presets};
 
 /// A value and its source, for users.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub fn from_variables(look: impl Fn(&str) -> Option<String>) -> BTreeMap<String,
         let found = |name: &String| Some(Given { value: look(name)?, from: format!("${name}") });
         names.iter().find_map(found)
     };
-    let settings = |preset: &Preset| {
+    let settings = |preset: &VendorPreset| {
         let key = find(&preset.key_variables).map(|Given { value, from }| {
             KeySetting::Given(Given { value: Secret::new(from.clone(), value), from })
         });

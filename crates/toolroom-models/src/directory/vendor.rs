@@ -10,8 +10,8 @@ use toolroom_host::net::{Client, EgressRule};
 use super::error::OpenError;
 use super::settings::{KeySetting, VendorSettings};
 use crate::client::{Endpoint, egress_policy};
-use crate::vendor::{BaseUrl, Known, ModelName, Preset, WireKind};
-use crate::wire::{Quirks, Terms};
+use crate::vendor::{BaseUrl, Known, ModelName, VendorPreset, WireKind};
+use crate::wire::{Quirks, WireOptions};
 
 /// Limit of output tokens for Anthropic, which requires one.
 const DEFAULT_MAX_TOKENS: u32 = 32_000;
@@ -19,7 +19,7 @@ const DEFAULT_MAX_TOKENS: u32 = 32_000;
 /// A vendor with the operator's settings.
 pub struct Vendor {
     name: String,
-    preset: Option<&'static Preset>,
+    preset: Option<&'static VendorPreset>,
     settings: VendorSettings,
     is_set: bool,
     /// Whether the operator has named one of its models.
@@ -28,7 +28,11 @@ pub struct Vendor {
 }
 
 impl Vendor {
-    pub(super) fn new(name: &str, preset: Option<&'static Preset>, settings: Option<VendorSettings>) -> Self {
+    pub(super) fn new(
+        name: &str,
+        preset: Option<&'static VendorPreset>,
+        settings: Option<VendorSettings>,
+    ) -> Self {
         let is_set = settings.is_some();
         let settings = settings.unwrap_or_default();
         Self { name: name.to_owned(), preset, settings, is_set, is_named: false, client: OnceLock::new() }
@@ -110,14 +114,14 @@ impl Vendor {
         self.endpoint().err()
     }
 
-    pub(super) fn preset(&self) -> Result<&'static Preset, OpenError> {
+    pub(super) fn preset(&self) -> Result<&'static VendorPreset, OpenError> {
         self.preset.ok_or_else(|| OpenError::NoPreset {
             name: self.name.clone(),
             like: self.settings.like.clone().unwrap_or_default(),
         })
     }
 
-    fn base(&self, preset: &Preset) -> Result<BaseUrl, OpenError> {
+    fn base(&self, preset: &VendorPreset) -> Result<BaseUrl, OpenError> {
         let title = || self.title().to_owned();
         let wire = self.settings.wire.unwrap_or(preset.wire);
         // An added vendor must not send its key to the address of the preset it follows.
@@ -139,12 +143,12 @@ impl Vendor {
     }
 
     /// Whether its address differs from its preset's.
-    fn has_own_address(preset: &Preset, base: &BaseUrl) -> bool {
+    fn has_own_address(preset: &VendorPreset, base: &BaseUrl) -> bool {
         let own = preset.base_url.as_deref().and_then(|own| BaseUrl::read(own, preset, preset.wire).ok());
         own.is_none_or(|own| !own.is_same_origin(base))
     }
 
-    fn wire_at(&self, preset: &Preset, base: &BaseUrl) -> WireKind {
+    fn wire_at(&self, preset: &VendorPreset, base: &BaseUrl) -> WireKind {
         let elsewhere = preset.wire_elsewhere.filter(|_| Self::has_own_address(preset, base));
         self.settings.wire.or(elsewhere).unwrap_or(preset.wire)
     }
@@ -191,28 +195,34 @@ impl Vendor {
     }
 
     /// The idle timeout of its models.
-    pub(super) fn idle(&self, preset: &Preset, known: &Known) -> Duration {
+    pub(super) fn idle(&self, preset: &VendorPreset, known: &Known) -> Duration {
         self.settings.idle.unwrap_or_else(|| preset.idle(known.reasoning))
     }
 
     /// The HTTP client, which all its models share.
-    pub(super) fn client(&self, preset: &Preset, endpoint: &Endpoint) -> Client {
+    pub(super) fn client(&self, preset: &VendorPreset, endpoint: &Endpoint) -> Client {
         self.client.get_or_init(|| Client::new(egress_policy(self.opening(preset, endpoint)))).clone()
     }
 
     /// The egress rule for a configured or local address; none for the public default.
-    fn opening<'e>(&self, preset: &Preset, endpoint: &'e Endpoint) -> Option<&'e EgressRule> {
+    fn opening<'e>(&self, preset: &VendorPreset, endpoint: &'e Endpoint) -> Option<&'e EgressRule> {
         let is_own = self.settings.base_url.is_some() || preset.local;
         endpoint.base.opening().filter(|_| is_own)
     }
 
-    pub(super) fn known(&self, preset: &Preset, model: &str) -> Known {
+    pub(super) fn known(&self, preset: &VendorPreset, model: &str) -> Known {
         let mut known = Known::for_model(preset, model);
         known.facts.window = self.settings.window.unwrap_or(known.facts.window);
         known
     }
 
-    pub(super) fn terms(&self, preset: &Preset, endpoint: &Endpoint, known: &Known, model: &str) -> Terms {
+    pub(super) fn options(
+        &self,
+        preset: &VendorPreset,
+        endpoint: &Endpoint,
+        known: &Known,
+        model: &str,
+    ) -> WireOptions {
         let elsewhere =
             preset.quirks_elsewhere.as_ref().filter(|_| Self::has_own_address(preset, &endpoint.base));
         let quirks = elsewhere.unwrap_or(&preset.quirks).clone();
@@ -228,7 +238,7 @@ impl Vendor {
             true => self.name.clone(),
             false => format!("{}:{}", self.name, endpoint.wire.as_str()),
         };
-        Terms { model: model.to_owned(), owner: owner.into(), quirks }
+        WireOptions { model: model.to_owned(), owner: owner.into(), quirks }
     }
 }
 

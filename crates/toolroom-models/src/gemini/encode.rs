@@ -11,14 +11,14 @@ use crate::arguments::as_object;
 use crate::field::text_at;
 use crate::schema::openapi;
 use crate::turns::turns;
-use crate::wire::{Terms, temperature};
+use crate::wire::{WireOptions, temperature};
 
 /// Calls that another model wrote have no signature. Google names this one for them; without it they are refused.
 const FOREIGN_SIGNATURE: &str = "skip_thought_signature_validator";
 
-pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
+pub(super) fn body(request: &ModelRequest, options: &WireOptions) -> Value {
     let mut body = Map::new();
-    body.insert("contents".to_owned(), json!(contents(&request.messages, terms)));
+    body.insert("contents".to_owned(), json!(contents(&request.messages, options)));
     let system: Vec<Value> = [&request.system.lasting, &request.system.changing]
         .into_iter()
         .filter(|text| !text.trim().is_empty())
@@ -28,9 +28,9 @@ pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
         body.insert("systemInstruction".to_owned(), json!({ "parts": system }));
     }
     if !request.tools.is_empty() {
-        let tools = json!([{ "functionDeclarations": declarations(&request.tools, terms) }]);
+        let tools = json!([{ "functionDeclarations": declarations(&request.tools, options) }]);
         body.insert("tools".to_owned(), tools);
-        if request.tool_use == ToolUse::Never && !terms.quirks.no_tool_choice {
+        if request.tool_use == ToolUse::Never && !options.quirks.no_tool_choice {
             let never = json!({ "functionCallingConfig": { "mode": "NONE" } });
             body.insert("toolConfig".to_owned(), never);
         }
@@ -39,7 +39,7 @@ pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
     if let Some(most) = request.max_tokens {
         generation.insert("maxOutputTokens".to_owned(), json!(most));
     }
-    if let Some(temperature) = temperature(request, terms) {
+    if let Some(temperature) = temperature(request, options) {
         generation.insert("temperature".to_owned(), json!(temperature));
     }
     if !generation.is_empty() {
@@ -50,8 +50,8 @@ pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
 
 /// Parameters go as JSON Schema. Who does not know that field yet gets the older one, which understands a part of it
 /// only and refuses the rest.
-fn declarations(tools: &[OfferedTool], terms: &Terms) -> Vec<Value> {
-    let declaration = |tool: &OfferedTool| match terms.quirks.openapi_parameters {
+fn declarations(tools: &[OfferedTool], options: &WireOptions) -> Vec<Value> {
+    let declaration = |tool: &OfferedTool| match options.quirks.openapi_parameters {
         true => json!({
             "name": tool.name,
             "description": tool.description,
@@ -85,9 +85,9 @@ struct Turn {
     calls: usize,
 }
 
-fn contents(messages: &[Arc<Message>], terms: &Terms) -> Vec<Value> {
+fn contents(messages: &[Arc<Message>], options: &WireOptions) -> Vec<Value> {
     let mut contents =
-        Contents { owner: &terms.owner, known: HashSet::new(), order: HashMap::new(), turns: Vec::new() };
+        Contents { owner: &options.owner, known: HashSet::new(), order: HashMap::new(), turns: Vec::new() };
     for turn in turns(messages) {
         for block in turn.blocks {
             contents.add(turn.role, block);

@@ -9,9 +9,9 @@ use toolroom::model::{
 };
 
 use super::Gemini;
-use crate::recorded::{answer, endure, heard, nearly, next_request, read, request, terms};
+use crate::recorded::{answer, endure, heard, nearly, next_request, read, request, wire_options};
 use crate::scale::cases;
-use crate::wire::{Terms, Wire};
+use crate::wire::{Wire, WireOptions};
 
 const TEXT: &str = include_str!("../../tests/corpus/gemini/text.sse");
 const THOUGHTS_AND_CALLS: &str = include_str!("../../tests/corpus/gemini/thoughts_and_calls.sse");
@@ -21,14 +21,14 @@ const BROKEN_OFF: &str = include_str!("../../tests/corpus/gemini/broken_off.sse"
 const ERROR_MIDWAY: &str = include_str!("../../tests/corpus/gemini/error_midway.sse");
 const BLOCKED: &str = include_str!("../../tests/corpus/gemini/blocked.sse");
 
-fn gemini() -> Terms {
-    terms("google", "gemini-3-pro")
+fn gemini() -> WireOptions {
+    wire_options("google", "gemini-3-pro")
 }
 
-fn again(terms: &Terms, messages: Vec<impl Into<Arc<Message>>>) -> Value {
+fn again(options: &WireOptions, messages: Vec<impl Into<Arc<Message>>>) -> Value {
     let mut request = request();
     request.messages = messages.into_iter().map(Into::into).collect();
-    Gemini.encode(&request, terms)["contents"].take()
+    Gemini.encode(&request, options)["contents"].take()
 }
 
 fn result(id: &str, name: &str, content: Value, is_error: bool) -> Block {
@@ -54,7 +54,7 @@ fn words_are_told_as_they_come_and_counted_at_the_end() {
     assert_eq!(turn.text(), "Grüß Gott 🙂");
     let parts = json!([{"text": "Grüß Gott 🙂"}, {"text": "", "thoughtSignature": "Sig0+/=="}]);
     assert_eq!(again(&gemini(), vec![turn.clone()])[0], json!({"role": "model", "parts": parts}));
-    let elsewhere = again(&terms("other", "m"), vec![turn]);
+    let elsewhere = again(&wire_options("other", "m"), vec![turn]);
     assert_eq!(elsewhere[0]["parts"], json!([{"text": "Grüß Gott 🙂"}]));
 }
 
@@ -265,7 +265,7 @@ fn a_request_is_written_as_the_api_reads_it() {
 
 #[test]
 fn the_path_names_the_model_and_leads_nowhere_else() {
-    let path = |model| Gemini.path(&terms("google", model));
+    let path = |model| Gemini.path(&wire_options("google", model));
     assert_eq!(path("gemini-2.5-flash"), "models/gemini-2.5-flash:streamGenerateContent?alt=sse");
     assert_eq!(path("models/gemini-3-pro"), "models/gemini-3-pro:streamGenerateContent?alt=sse");
     assert_eq!(path("../x?y"), "models/..%2Fx%3Fy:streamGenerateContent?alt=sse");

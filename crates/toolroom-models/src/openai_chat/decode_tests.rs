@@ -3,7 +3,7 @@ use toolroom::model::{ModelCallId, ModelErrorKind};
 
 use super::*;
 use crate::openai_chat::OpenAiChat;
-use crate::recorded::{heard, next_request, read, terms};
+use crate::recorded::{heard, next_request, read, wire_options};
 use crate::scale::cases;
 use crate::wire::Wire;
 
@@ -16,11 +16,11 @@ const BROKEN_OFF: &str = include_str!("../../tests/corpus/openai_chat/broken_off
 const ERROR: &str = include_str!("../../tests/corpus/openai_chat/error.sse");
 
 fn answer(stream: &str) -> Answer {
-    heard(&OpenAiChat, &terms("vendor", "m"), stream).1.unwrap()
+    heard(&OpenAiChat, &wire_options("vendor", "m"), stream).1.unwrap()
 }
 
 fn failure(stream: &str) -> ModelError {
-    heard(&OpenAiChat, &terms("vendor", "m"), stream).1.unwrap_err()
+    heard(&OpenAiChat, &wire_options("vendor", "m"), stream).1.unwrap_err()
 }
 
 /// A stream of these chunks.
@@ -34,7 +34,7 @@ fn call(id: &str, name: &str, arguments: &str) -> Block {
 
 /// The answer as the next request has it.
 fn given_back(answer: Answer) -> Value {
-    OpenAiChat.encode(&next_request(answer), &terms("vendor", "m"))["messages"]
+    OpenAiChat.encode(&next_request(answer), &wire_options("vendor", "m"))["messages"]
         .as_array()
         .unwrap()
         .first()
@@ -44,7 +44,7 @@ fn given_back(answer: Answer) -> Value {
 
 #[test]
 fn words_arrive_one_by_one_and_the_usage_at_the_end() {
-    let (told, answer) = heard(&OpenAiChat, &terms("vendor", "m"), TEXT);
+    let (told, answer) = heard(&OpenAiChat, &wire_options("vendor", "m"), TEXT);
     let text = |text: &str| ModelEvent::Text(text.to_owned());
     assert_eq!(told, [text("Grüß"), text(" Gott"), text("!")]);
     let answer = answer.unwrap();
@@ -56,7 +56,7 @@ fn words_arrive_one_by_one_and_the_usage_at_the_end() {
 
 #[test]
 fn thoughts_and_a_call_arrive_in_pieces() {
-    let (told, answer) = heard(&OpenAiChat, &terms("vendor", "m"), REASONING_AND_CALLS);
+    let (told, answer) = heard(&OpenAiChat, &wire_options("vendor", "m"), REASONING_AND_CALLS);
     let answer = answer.unwrap();
     let thoughts = Block::Reasoning { text: "The user wants 2+2.".to_owned(), opaque: None };
     assert_eq!(
@@ -247,7 +247,7 @@ proptest! {
             }
         }
         let stream = format!("{}data: [DONE]\n\n", stream(&chunks));
-        let answer = read(&OpenAiChat, &terms("vendor", "m"), &[stream.as_bytes()]).1.unwrap();
+        let answer = read(&OpenAiChat, &wire_options("vendor", "m"), &[stream.as_bytes()]).1.unwrap();
         let back = given_back(answer);
         for (index, (id, arguments)) in calls.iter().enumerate() {
             prop_assert_eq!(&back["tool_calls"][index]["id"], &json!(format!("{id}{index}")));
@@ -267,7 +267,7 @@ proptest! {
         ], 0..6),
     ) {
         let pieces: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
-        let (_, answer) = read(&OpenAiChat, &terms("vendor", "m"), &pieces);
+        let (_, answer) = read(&OpenAiChat, &wire_options("vendor", "m"), &pieces);
         if let Ok(answer) = answer {
             given_back(answer);
         }

@@ -6,39 +6,39 @@ use toolroom::model::{Block, Image, ModelRequest, OfferedTool, Opaque, Role, Sys
 use super::call_ids::CallIds;
 use crate::schema::openai_parameters;
 use crate::turns::{Turn, turns};
-use crate::wire::{ReasoningEcho, Terms, temperature};
+use crate::wire::{ReasoningEcho, WireOptions, temperature};
 
 /// The body of a request.
-pub(super) fn body(request: &ModelRequest, terms: &Terms) -> Value {
+pub(super) fn body(request: &ModelRequest, options: &WireOptions) -> Value {
     let mut messages: Vec<Value> = system(&request.system).into_iter().collect();
-    let ids = match terms.quirks.short_call_ids {
+    let ids = match options.quirks.short_call_ids {
         true => CallIds::short(&request.messages),
         false => CallIds::default(),
     };
     for turn in turns(&request.messages) {
         match turn.role {
             Role::User => user(&turn, &ids, &mut messages),
-            Role::Assistant => messages.extend(assistant(&turn, &ids, terms)),
+            Role::Assistant => messages.extend(assistant(&turn, &ids, options)),
         }
     }
     let mut body = Map::new();
-    body.insert("model".to_owned(), json!(terms.model));
+    body.insert("model".to_owned(), json!(options.model));
     body.insert("messages".to_owned(), Value::Array(messages));
     if !request.tools.is_empty() {
-        body.insert("tools".to_owned(), request.tools.iter().map(|offered| tool(offered, terms)).collect());
-        if request.tool_use == ToolUse::Never && !terms.quirks.no_tool_choice {
+        body.insert("tools".to_owned(), request.tools.iter().map(|offered| tool(offered, options)).collect());
+        if request.tool_use == ToolUse::Never && !options.quirks.no_tool_choice {
             body.insert("tool_choice".to_owned(), json!("none"));
         }
     }
     if let Some(most) = request.max_tokens {
-        let name = if terms.quirks.max_completion_tokens { "max_completion_tokens" } else { "max_tokens" };
+        let name = if options.quirks.max_completion_tokens { "max_completion_tokens" } else { "max_tokens" };
         body.insert(name.to_owned(), json!(most));
     }
-    if let Some(temperature) = temperature(request, terms) {
+    if let Some(temperature) = temperature(request, options) {
         body.insert("temperature".to_owned(), json!(temperature));
     }
     body.insert("stream".to_owned(), json!(true));
-    if terms.quirks.usage_on_request {
+    if options.quirks.usage_on_request {
         body.insert("stream_options".to_owned(), json!({"include_usage": true}));
     }
     Value::Object(body)
@@ -51,9 +51,9 @@ fn system(prompt: &SystemPrompt) -> Option<Value> {
     (!parts.is_empty()).then(|| json!({"role": "system", "content": parts.join("\n\n")}))
 }
 
-fn tool(offered: &OfferedTool, terms: &Terms) -> Value {
+fn tool(offered: &OfferedTool, options: &WireOptions) -> Value {
     let mut function = json!({ "name": offered.name, "description": offered.description });
-    let (parameters, is_strict) = openai_parameters(&offered.parameters, &terms.quirks);
+    let (parameters, is_strict) = openai_parameters(&offered.parameters, &options.quirks);
     if let Some(function) = function.as_object_mut() {
         function.insert("parameters".to_owned(), parameters.schema);
         if is_strict {
@@ -91,7 +91,7 @@ fn user(turn: &Turn<'_>, ids: &CallIds<'_>, messages: &mut Vec<Value>) {
     }
 }
 
-fn assistant(turn: &Turn<'_>, ids: &CallIds<'_>, terms: &Terms) -> Option<Value> {
+fn assistant(turn: &Turn<'_>, ids: &CallIds<'_>, options: &WireOptions) -> Option<Value> {
     let mut words = Vec::new();
     let mut thoughts = Vec::new();
     let mut details = Vec::new();
@@ -105,20 +105,20 @@ fn assistant(turn: &Turn<'_>, ids: &CallIds<'_>, terms: &Terms) -> Option<Value>
                 if !text.is_empty() {
                     words.push(text.as_str());
                 }
-                give_back(&mut message, opaque.as_ref(), terms);
+                give_back(&mut message, opaque.as_ref(), options);
             }
             Block::Reasoning { text, opaque } => {
                 thoughts.push(text.as_str());
-                let owned = owned(opaque.as_ref(), terms).and_then(|part| part.get("reasoning_details"));
+                let owned = owned(opaque.as_ref(), options).and_then(|part| part.get("reasoning_details"));
                 details.extend(owned.and_then(Value::as_array).into_iter().flatten().cloned());
             }
             Block::Call { id, name, arguments, opaque } => {
                 let mut call = Map::new();
                 call.insert("id".to_owned(), ids.written(id));
                 call.insert("type".to_owned(), json!("function"));
-                let arguments = written(arguments, terms);
+                let arguments = written(arguments, options);
                 call.insert("function".to_owned(), json!({"name": name, "arguments": arguments}));
-                give_back(&mut call, opaque.as_ref(), terms);
+                give_back(&mut call, opaque.as_ref(), options);
                 calls.push(Value::Object(call));
             }
             Block::Image(_) | Block::Result { .. } | Block::Opaque(_) => {}
@@ -130,7 +130,7 @@ fn assistant(turn: &Turn<'_>, ids: &CallIds<'_>, terms: &Terms) -> Option<Value>
     if !words.is_empty() {
         message.insert("content".to_owned(), json!(words.join("\n\n")));
     }
-    let echo = match terms.quirks.reasoning {
+    let echo = match options.quirks.reasoning {
         ReasoningEcho::Strip => false,
         ReasoningEcho::WithCalls => !calls.is_empty(),
         ReasoningEcho::Always => true,
@@ -148,8 +148,8 @@ fn assistant(turn: &Turn<'_>, ids: &CallIds<'_>, terms: &Terms) -> Option<Value>
 }
 
 /// Arguments as the model wrote them. Where there are none at all, servers that parse them expect an empty object.
-fn written(arguments: &str, terms: &Terms) -> Value {
-    if terms.quirks.arguments_as_object {
+fn written(arguments: &str, options: &WireOptions) -> Value {
+    if options.quirks.arguments_as_object {
         let object = serde_json::from_str(arguments).ok().filter(Value::is_object);
         return object.unwrap_or_else(|| json!({}));
     }
@@ -157,13 +157,13 @@ fn written(arguments: &str, terms: &Terms) -> Value {
 }
 
 /// The vendor's own part, if it is this vendor's.
-fn owned<'a>(opaque: Option<&'a Opaque>, terms: &Terms) -> Option<&'a Map<String, Value>> {
-    opaque.filter(|opaque| opaque.owner == terms.owner)?.part.as_object()
+fn owned<'a>(opaque: Option<&'a Opaque>, options: &WireOptions) -> Option<&'a Map<String, Value>> {
+    opaque.filter(|opaque| opaque.owner == options.owner)?.part.as_object()
 }
 
 /// Puts the fields of the vendor's own part where they came from. They never replace what we say.
-fn give_back(place: &mut Map<String, Value>, opaque: Option<&Opaque>, terms: &Terms) {
-    for (name, value) in owned(opaque, terms).into_iter().flatten() {
+fn give_back(place: &mut Map<String, Value>, opaque: Option<&Opaque>, options: &WireOptions) {
+    for (name, value) in owned(opaque, options).into_iter().flatten() {
         place.entry(name.as_str()).or_insert_with(|| value.clone());
     }
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use toolroom::model::{Message, ModelCallId};
 
 use super::*;
-use crate::recorded::terms;
+use crate::recorded::wire_options;
 
 fn opaque(owner: &str, part: Value) -> Option<Opaque> {
     Some(Opaque { owner: owner.into(), part: Arc::new(part) })
@@ -88,20 +88,20 @@ fn a_conversation_is_written_in_the_order_strict_servers_want() {
         "temperature": 0.5,
         "stream": true,
     });
-    assert_eq!(body(&conversation(), &terms("vendor", "m")), expected);
+    assert_eq!(body(&conversation(), &wire_options("vendor", "m")), expected);
 }
 
 #[test]
 fn quirks_change_what_is_written() {
     let mut request = conversation();
     request.tool_use = ToolUse::Never;
-    let mut terms = terms("vendor", "m");
-    assert_eq!(body(&request, &terms)["tool_choice"], "none");
-    terms.quirks.no_tool_choice = true;
-    terms.quirks.max_completion_tokens = true;
-    terms.quirks.usage_on_request = true;
-    terms.quirks.arguments_as_object = true;
-    let body = body(&request, &terms);
+    let mut options = wire_options("vendor", "m");
+    assert_eq!(body(&request, &options)["tool_choice"], "none");
+    options.quirks.no_tool_choice = true;
+    options.quirks.max_completion_tokens = true;
+    options.quirks.usage_on_request = true;
+    options.quirks.arguments_as_object = true;
+    let body = body(&request, &options);
     assert_eq!(body.get("tool_choice"), None);
     assert_eq!((body.get("max_tokens"), &body["max_completion_tokens"]), (None, &json!(100)));
     assert_eq!(body["stream_options"], json!({"include_usage": true}));
@@ -115,10 +115,10 @@ fn thoughts_go_back_only_to_those_who_want_them() {
     let answer = Block::Reasoning { text: "so".to_owned(), opaque: None };
     request.messages.push(Arc::new(Message::assistant(vec![answer, Block::text("Bye.")])));
     let thoughts = |owner: &str, reasoning| {
-        let mut terms = terms("vendor", "m");
-        terms.owner = owner.into();
-        terms.quirks.reasoning = reasoning;
-        let body = body(&request, &terms);
+        let mut options = wire_options("vendor", "m");
+        options.owner = owner.into();
+        options.quirks.reasoning = reasoning;
+        let body = body(&request, &options);
         let of = |at: usize| body["messages"][at].get("reasoning_content").cloned();
         (of(2), of(6))
     };
@@ -134,11 +134,11 @@ fn a_tool_choice_without_tools_is_not_written() {
     let mut request = conversation();
     request.tools = Arc::new([]);
     request.tool_use = ToolUse::Never;
-    let body = body(&request, &terms("vendor", "m"));
+    let body = body(&request, &wire_options("vendor", "m"));
     assert_eq!((body.get("tools"), body.get("tool_choice")), (None, None));
 }
 
 #[test]
 fn a_call_without_arguments_is_written_as_an_empty_object() {
-    assert_eq!(written("", &terms("vendor", "m")), json!("{}"));
+    assert_eq!(written("", &wire_options("vendor", "m")), json!("{}"));
 }

@@ -10,22 +10,22 @@ use toolroom::model::ModelRequest;
 
 pub(crate) use encode::{data_url, result_text};
 
-use crate::wire::{Decoder, Terms, Wire};
+use crate::wire::{Decoder, Wire, WireOptions};
 
 /// Chat Completions.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OpenAiChat;
 
 impl Wire for OpenAiChat {
-    fn path(&self, _terms: &Terms) -> String {
+    fn path(&self, _options: &WireOptions) -> String {
         "chat/completions".to_owned()
     }
 
-    fn encode(&self, request: &ModelRequest, terms: &Terms) -> Value {
-        encode::body(request, terms)
+    fn encode(&self, request: &ModelRequest, options: &WireOptions) -> Value {
+        encode::body(request, options)
     }
 
-    fn decoder(&self, terms: &Terms) -> Box<dyn Decoder> {
-        Box::new(decode::ChatDecoder::new(terms.owner.clone()))
+    fn decoder(&self, options: &WireOptions) -> Box<dyn Decoder> {
+        Box::new(decode::ChatDecoder::new(options.owner.clone()))
     }
 }

@@ -3,7 +3,7 @@ use toolroom::model::{Block, ModelCallId};
 
 use super::*;
 use crate::openai_responses::OpenAiResponses;
-use crate::recorded::{heard, next_request, read, terms};
+use crate::recorded::{heard, next_request, read, wire_options};
 use crate::scale::cases;
 use crate::wire::Wire;
 
@@ -14,11 +14,11 @@ const INCOMPLETE: &str = include_str!("../../tests/corpus/openai_responses/incom
 const FAILED: &str = include_str!("../../tests/corpus/openai_responses/failed.sse");
 
 fn answer(stream: &str) -> Answer {
-    heard(&OpenAiResponses, &terms("vendor", "m"), stream).1.unwrap()
+    heard(&OpenAiResponses, &wire_options("vendor", "m"), stream).1.unwrap()
 }
 
 fn failure(stream: &str) -> ModelError {
-    heard(&OpenAiResponses, &terms("vendor", "m"), stream).1.unwrap_err()
+    heard(&OpenAiResponses, &wire_options("vendor", "m"), stream).1.unwrap_err()
 }
 
 fn stream(events: &[Value]) -> String {
@@ -27,12 +27,12 @@ fn stream(events: &[Value]) -> String {
 
 /// The items of the next request.
 fn given_back(answer: Answer) -> Value {
-    OpenAiResponses.encode(&next_request(answer), &terms("vendor", "m"))["input"].take()
+    OpenAiResponses.encode(&next_request(answer), &wire_options("vendor", "m"))["input"].take()
 }
 
 #[test]
 fn words_arrive_one_by_one_and_the_usage_at_the_end() {
-    let (told, answer) = heard(&OpenAiResponses, &terms("vendor", "m"), TEXT);
+    let (told, answer) = heard(&OpenAiResponses, &wire_options("vendor", "m"), TEXT);
     let text = |text: &str| ModelEvent::Text(text.to_owned());
     assert_eq!(told, [text("Grüß"), text(" Gott!")]);
     let answer = answer.unwrap();
@@ -44,7 +44,7 @@ fn words_arrive_one_by_one_and_the_usage_at_the_end() {
 
 #[test]
 fn thoughts_and_parallel_calls_are_told_and_given_back_to_the_letter() {
-    let (told, answer) = heard(&OpenAiResponses, &terms("vendor", "m"), REASONING_AND_CALLS);
+    let (told, answer) = heard(&OpenAiResponses, &wire_options("vendor", "m"), REASONING_AND_CALLS);
     let call =
         |index, id: &str| ModelEvent::Call { index, id: ModelCallId::new(id), name: "weather".to_owned() };
     let arguments = |index, text: &str| ModelEvent::Arguments { index, text: text.to_owned() };
@@ -207,7 +207,7 @@ proptest! {
             events.push(json!({"type": "response.output_item.done", "output_index": at, "item": item(arguments)}));
         }
         events.push(json!({"type": "response.completed", "response": {}}));
-        let (told, answer) = read(&OpenAiResponses, &terms("vendor", "m"), &[stream(&events).as_bytes()]);
+        let (told, answer) = read(&OpenAiResponses, &wire_options("vendor", "m"), &[stream(&events).as_bytes()]);
         let back = given_back(answer.unwrap());
         prop_assert_eq!(&back[0], &thoughts);
         for (index, (id, arguments)) in calls.iter().enumerate() {
@@ -235,7 +235,7 @@ proptest! {
         ], 0..8),
     ) {
         let pieces: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
-        let (_, answer) = read(&OpenAiResponses, &terms("vendor", "m"), &pieces);
+        let (_, answer) = read(&OpenAiResponses, &wire_options("vendor", "m"), &pieces);
         if let Ok(answer) = answer {
             given_back(answer);
         }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use toolroom::model::{Image, Message, ModelCallId, SystemPrompt};
 
 use super::*;
-use crate::recorded::terms;
+use crate::recorded::wire_options;
 
 fn opaque(owner: &str, part: Value) -> Opaque {
     Opaque { owner: owner.into(), part: Arc::new(part) }
@@ -95,15 +95,15 @@ fn a_conversation_is_a_list_of_items() {
         "include": ["reasoning.encrypted_content"],
         "stream": true,
     });
-    assert_eq!(body(&conversation(), &terms("vendor", "m")), expected);
+    assert_eq!(body(&conversation(), &wire_options("vendor", "m")), expected);
 }
 
 #[test]
 fn opaque_parts_of_other_vendors_are_left_out() {
-    let mut terms = terms("vendor", "m");
-    terms.owner = "other".into();
-    terms.quirks.no_encrypted_reasoning = true;
-    let body = body(&conversation(), &terms);
+    let mut options = wire_options("vendor", "m");
+    options.owner = "other".into();
+    options.quirks.no_encrypted_reasoning = true;
+    let body = body(&conversation(), &options);
     let kinds: Vec<&str> =
         body["input"].as_array().unwrap().iter().map(|item| item["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["message", "message", "message", "function_call", "function_call_output"]);

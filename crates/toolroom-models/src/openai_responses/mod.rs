@@ -10,22 +10,22 @@ mod item;
 use serde_json::Value;
 use toolroom::model::ModelRequest;
 
-use crate::wire::{Decoder, Terms, Wire};
+use crate::wire::{Decoder, Wire, WireOptions};
 
 /// Responses.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OpenAiResponses;
 
 impl Wire for OpenAiResponses {
-    fn path(&self, _terms: &Terms) -> String {
+    fn path(&self, _options: &WireOptions) -> String {
         "responses".to_owned()
     }
 
-    fn encode(&self, request: &ModelRequest, terms: &Terms) -> Value {
-        encode::body(request, terms)
+    fn encode(&self, request: &ModelRequest, options: &WireOptions) -> Value {
+        encode::body(request, options)
     }
 
-    fn decoder(&self, terms: &Terms) -> Box<dyn Decoder> {
-        Box::new(decode::ResponsesDecoder::new(terms.owner.clone()))
+    fn decoder(&self, options: &WireOptions) -> Box<dyn Decoder> {
+        Box::new(decode::ResponsesDecoder::new(options.owner.clone()))
     }
 }

@@ -13,7 +13,7 @@ use std::fmt;
 use thiserror::Error;
 use toolroom_host::net::{EgressRule, Url};
 
-use super::preset::{Auth, Preset, WireKind};
+use super::preset::{Auth, VendorPreset, WireKind};
 
 /// Endpoint paths that users paste.
 const ENDPOINTS: [&str; 4] = ["/chat/completions", "/responses", "/messages", "/completions"];
@@ -44,7 +44,7 @@ impl BaseUrl {
     ///
     /// # Errors
     /// When it is no address.
-    pub fn read(text: &str, preset: &Preset, wire: WireKind) -> Result<Self, BaseUrlError> {
+    pub fn read(text: &str, preset: &VendorPreset, wire: WireKind) -> Result<Self, BaseUrlError> {
         let text = text.trim();
         let has_scheme = text.contains("://");
         let whole = match (has_scheme, preset.local) {
@@ -115,7 +115,7 @@ impl fmt::Display for BaseUrl {
     }
 }
 
-fn path(path: &str, preset: &Preset, wire: WireKind) -> String {
+fn path(path: &str, preset: &VendorPreset, wire: WireKind) -> String {
     let mut path = path.trim_end_matches('/');
     if let Some(base) = ENDPOINTS.iter().find_map(|endpoint| path.strip_suffix(endpoint)) {
         path = base.trim_end_matches('/');

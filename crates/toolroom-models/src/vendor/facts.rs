@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use toolroom::model::{ModelFacts, Price};
 
-use super::preset::{Preset, presets};
+use super::preset::{VendorPreset, presets};
 
 const FILE: &str = include_str!("models.toml");
 
@@ -79,7 +79,7 @@ fn read(text: &str) -> Result<Vec<KnownModel>, toml::de::Error> {
 impl Known {
     /// What is known about a model of this vendor.
     #[must_use]
-    pub fn for_model(preset: &Preset, model: &str) -> Self {
+    pub fn for_model(preset: &VendorPreset, model: &str) -> Self {
         if preset.local {
             let mut local = Self::assumed(preset.window.unwrap_or(UNKNOWN_LOCAL_WINDOW));
             local.facts.price = Some(Price::FREE);

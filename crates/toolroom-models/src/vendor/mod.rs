@@ -11,4 +11,4 @@ mod preset;
 pub use base_url::{BaseUrl, BaseUrlError};
 pub use facts::{Known, KnownModel, known_models};
 pub use name::{ModelName, ModelNameError};
-pub use preset::{Auth, Preset, WireKind, preset, presets};
+pub use preset::{Auth, VendorPreset, WireKind, preset, presets};

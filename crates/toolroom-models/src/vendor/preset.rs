@@ -14,25 +14,25 @@ use crate::wire::{Quirks, Wire};
 /// The presets in the order of preference.
 const FILE: &str = include_str!("presets.toml");
 
-static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| read(FILE).unwrap_or_default());
+static PRESETS: LazyLock<Vec<VendorPreset>> = LazyLock::new(|| read(FILE).unwrap_or_default());
 
 /// All presets in the order of preference.
 #[must_use]
-pub fn presets() -> &'static [Preset] {
+pub fn presets() -> &'static [VendorPreset] {
     &PRESETS
 }
 
 /// The vendor of this name.
 #[must_use]
-pub fn preset(name: &str) -> Option<&'static Preset> {
+pub fn preset(name: &str) -> Option<&'static VendorPreset> {
     presets().iter().find(|preset| preset.name == name)
 }
 
-fn read(text: &str) -> Result<Vec<Preset>, toml::de::Error> {
+fn read(text: &str) -> Result<Vec<VendorPreset>, toml::de::Error> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct PresetsFile {
-        vendor: Vec<Preset>,
+        vendor: Vec<VendorPreset>,
     }
     toml::from_str::<PresetsFile>(text).map(|file| file.vendor)
 }
@@ -40,7 +40,7 @@ fn read(text: &str) -> Result<Vec<Preset>, toml::de::Error> {
 /// One vendor.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Preset {
+pub struct VendorPreset {
     /// Its name in `vendor/model`.
     pub name: String,
     /// Its display name.
@@ -155,7 +155,7 @@ const IDLE: Duration = Duration::from_secs(60);
 const THINKING: Duration = Duration::from_secs(300);
 const LOADING: Duration = Duration::from_secs(600);
 
-impl Preset {
+impl VendorPreset {
     /// The idle timeout of a model of this vendor.
     #[must_use]
     pub const fn idle(&self, reasons: bool) -> Duration {

@@ -17,7 +17,7 @@ use toolroom_models::client::{Endpoint, Remote, egress_policy};
 use toolroom_models::directory::{Directory, Given, KeySetting, OpenedModel, VendorSettings};
 use toolroom_models::retry::{RetryPolicy, RetryingModel};
 use toolroom_models::vendor::{BaseUrl, WireKind, preset};
-use toolroom_models::wire::{Quirks, Terms};
+use toolroom_models::wire::{Quirks, WireOptions};
 
 use crate::stand_in::{StandIn, chunk, respond, stream, stream_and, until_gone};
 
@@ -330,12 +330,12 @@ async fn an_unconfigured_address_stays_closed() {
         api_version: None,
         hint: None,
     };
-    let terms = Terms { model: "m".to_owned(), owner: "openai".into(), quirks: Quirks::default() };
+    let options = WireOptions { model: "m".to_owned(), owner: "openai".into(), quirks: Quirks::default() };
     let http = Arc::new(Client::new(egress_policy(None)));
     let model = Remote::new(
         "openai/m".parse().unwrap(),
         endpoint,
-        terms,
+        options,
         Duration::from_secs(60),
         http,
         Arc::new(SystemClock),

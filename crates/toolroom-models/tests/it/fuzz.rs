@@ -10,7 +10,7 @@ use toolroom::model::{
 use toolroom_host::sse::{Event, Reader};
 use toolroom_models::offline::Offline;
 use toolroom_models::vendor::WireKind;
-use toolroom_models::wire::{Quirks, Terms};
+use toolroom_models::wire::{Quirks, WireOptions};
 
 use crate::mutation::fuzz;
 
@@ -35,9 +35,9 @@ fn sse() {
 /// A wire survives any input; its result is deterministic and can be sent again.
 fn decoder(target: &str, kind: WireKind) {
     let wire = kind.wire();
-    let terms = Terms { model: "m".to_owned(), owner: Arc::from("v"), quirks: Quirks::default() };
+    let options = WireOptions { model: "m".to_owned(), owner: Arc::from("v"), quirks: Quirks::default() };
     let decode = |text: &str| {
-        let mut decoder = wire.decoder(&terms);
+        let mut decoder = wire.decoder(&options);
         let mut told = Vec::new();
         for event in events(&[text.as_bytes()]) {
             if let Err(error) = decoder.event(&event, &mut |event| told.push(event)) {
@@ -64,7 +64,7 @@ fn decoder(target: &str, kind: WireKind) {
                 max_tokens: None,
                 temperature: None,
             };
-            assert_eq!(wire.encode(&request, &terms), wire.encode(&request, &terms));
+            assert_eq!(wire.encode(&request, &options), wire.encode(&request, &options));
         }
     });
 }

@@ -11,7 +11,7 @@ use toolroom::policy::Ruling;
 use toolroom::scope::Scope;
 use toolroom::tool::Arguments;
 
-use crate::documents::{AnswerDocument, ReachDocument, standing};
+use crate::documents::{AnswerDocument, ReachDocument, question_status_text};
 
 /// Answers the questions of a scope with the rights of one responder.
 pub(crate) struct ApprovalService<'a> {
@@ -185,7 +185,9 @@ impl<'a> ApprovalService<'a> {
     async fn not_decided(&self, call: &CallId, error: DecideError) -> ReplyError {
         match error {
             DecideError::NotWaiting(_) => match self.room.approvals().question(self.scope, call).await {
-                Ok(Some(question)) => ReplyError::Closed(standing(&question, self.room.clock().now())),
+                Ok(Some(question)) => {
+                    ReplyError::Closed(question_status_text(&question, self.room.clock().now()))
+                }
                 Ok(None) => ReplyError::NotFound(call.clone()),
                 Err(error) => error.into(),
             },

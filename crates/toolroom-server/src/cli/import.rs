@@ -49,7 +49,7 @@ pub(super) async fn run(app: &App, _owner: Scope, args: ImportArgs, output: &Out
         .count();
     let is_done = changes > 0
         && !args.dry_run
-        && (args.yes || is_confirmed(format_args!("Apply {changes}?"), *output)?);
+        && (args.yes || is_confirmed(format_args!("Apply changes: {changes}?"), *output)?);
     let ImportPlan { lines, missing, batch } = plan;
     if is_done {
         app.store.set_all(batch).await?;

@@ -51,7 +51,7 @@ use toolroom_host::process::{SUBCOMMAND, helper_main};
 use toolroom_host::terminal::Terminal;
 use toolroom_host::{environment, interrupt, machine};
 
-use crate::app::{App, Stay};
+use crate::app::{App, ProcessLifetime};
 use crate::telemetry::Log;
 use command::Command;
 use console::exit::Exit;
@@ -227,8 +227,12 @@ async fn dispatch(
         Some(Command::Select(args)) => return select::run(settings, args, output, register).await,
         Some(command) => command,
     };
-    let stay = if matches!(command, Command::Chat(_)) { Stay::Long } else { Stay::Short };
-    let app = open(settings, stay, *output, register).await?;
+    let lifetime = if matches!(command, Command::Chat(_)) {
+        ProcessLifetime::LongRunning
+    } else {
+        ProcessLifetime::OneCommand
+    };
+    let app = open(settings, lifetime, *output, register).await?;
     // Dropping a thousand tool definitions before the process exits only takes time.
     let _leaked = ManuallyDrop::new(app.room.clone());
     let scope = owner();
@@ -282,8 +286,13 @@ fn owner() -> Scope {
 }
 
 /// Opens the toolroom for a command and prints configuration warnings.
-async fn open(settings: &[String], stay: Stay, output: Output, register: &Register) -> anyhow::Result<App> {
-    let app = App::open(settings, stay, |catalog| register(catalog)).await?;
+async fn open(
+    settings: &[String],
+    lifetime: ProcessLifetime,
+    output: Output,
+    register: &Register,
+) -> anyhow::Result<App> {
+    let app = App::open(settings, lifetime, |catalog| register(catalog)).await?;
     match app.vault.redacted_values(&owner().project).await {
         Ok(hidden) => console::redaction::hide(hidden),
         // Calls fail until this is fixed; everything else works.

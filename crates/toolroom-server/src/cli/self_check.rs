@@ -18,7 +18,7 @@ use super::Register;
 use super::console::exit::Exit;
 use super::console::output::{GREEN, Output, RED, YELLOW, visible};
 use super::version::BuildInfo;
-use crate::app::{App, Stay};
+use crate::app::{App, ProcessLifetime};
 use crate::config::ConfigError;
 
 /// The test call and its result.
@@ -111,7 +111,8 @@ async fn room(register: &Register) -> Vec<SelfCheckResult> {
         let folder = WorkFolder::temporary().with_context(no_temporary_folder)?;
         let data = folder.path().join("data");
         let folders = Folders { config: data.clone(), data };
-        let app = App::open_in(folders, &[], Stay::Short, |catalog| register(catalog)).await?;
+        let app =
+            App::open_in(folders, &[], ProcessLifetime::OneCommand, |catalog| register(catalog)).await?;
         anyhow::Ok((folder, app))
     };
     let (folder, app) = match opened.await {

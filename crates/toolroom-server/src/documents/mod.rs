@@ -21,8 +21,8 @@ pub(crate) use key::{KeyDocument, MadeKey, MadeToken};
 pub(crate) use memory_export::memories_as_markdown;
 pub(crate) use offer::{OfferDocument, percent_encoded, told as offer_told};
 pub(crate) use question::{
-    AnswerDocument, EditDocument, ListedQuestion, QuestionDocument, ReachDocument, standing, state,
-    why_unreadable,
+    AnswerDocument, EditDocument, ListedQuestion, QuestionDocument, ReachDocument, question_status_text,
+    state, why_unreadable,
 };
 pub(crate) use remedy::remedy;
 pub(crate) use run::{EventDocument, SnapshotDocument, StreamedEvent};

@@ -20,7 +20,7 @@ pub(crate) fn state(question: &Question, now: Timestamp) -> QuestionState {
 }
 
 /// Why a question cannot be answered any more.
-pub(crate) fn standing(question: &Question, now: Timestamp) -> String {
+pub(crate) fn question_status_text(question: &Question, now: Timestamp) -> String {
     let call = &question.record.id;
     let answered = || match (question.answer, question.answered_by) {
         (Some(answer), Some(by)) => format!("{}, by the {}", answer.as_str(), by.as_str()),

@@ -124,6 +124,8 @@ impl Server {
         if let Err(error) = self.app.host_tools.sync_all(self.app.room.catalog()).await {
             tracing::warn!("cannot tell which projects may use host tools: {error}");
         }
+        // The server resumes only runs that came through REST. Other runs continue with the next request of their client (AG-UI,
+        // OpenAI), in the process of the chat, or with `toolroom runs resume` or `POST /v1/runs/{run}/resume`.
         let resumed = self.runs.resume_interrupted(ENTRANCE).await?;
         if resumed > 0 {
             tracing::info!("resumed {resumed} interrupted runs");

@@ -83,8 +83,8 @@ fn output(spec: &ToolSpec, era: Era) -> Option<&Value> {
     (era.is_modern() || is_object).then_some(schema)
 }
 
-/// What clients were told about the results of a tool.
-pub(super) fn promise(entry: &Entry, era: Era) -> OutputContract {
+/// What `tools/list` says about the results of a tool.
+pub(super) fn output_contract(entry: &Entry, era: Era) -> OutputContract {
     match output(entry.spec(), era) {
         Some(_) => OutputContract::Schema,
         None => OutputContract::None,

@@ -11,7 +11,7 @@ use toolroom_store::StoreError;
 use super::runs::Runs;
 
 impl Runs {
-    /// Resumes the runs that an earlier process left unfinished. Returns how many.
+    /// Resumes the runs of an entrance that an earlier process left unfinished. Returns how many.
     ///
     /// # Errors
     /// When they cannot be listed.
@@ -30,7 +30,7 @@ impl Runs {
         Ok(resumed)
     }
 
-    /// Resumes runs whose questions were answered, in this process or another one.
+    /// Resumes the runs of an entrance whose questions were answered, in this process or another one.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -43,9 +43,9 @@ impl Runs {
             .collect();
         let projects: HashSet<ProjectId> = waiting.iter().map(|run| run.scope.project.clone()).collect();
         for project in projects {
-            let inbox =
+            let listed =
                 self.app.room.approvals().questions(&Scope { project: project.clone(), user: None }).await?;
-            let asking: HashSet<&str> = (inbox.questions.iter())
+            let asking: HashSet<&str> = (listed.questions.iter())
                 .filter(|question| question.state == QuestionState::Waiting)
                 .filter_map(|question| question.record.run.as_deref())
                 .collect();

@@ -125,7 +125,7 @@ fn a_part_of_it_is_shown_by_key_and_a_wrong_key_gets_the_nearest() {
     says("policy.presett", "unknown configuration key `policy.presett`; did you mean `policy.preset`?");
     says("preset", "did you mean `policy.preset`?");
     says("zzz", "see `toolroom config show`");
-    says("tool.lottery.timeout", "`tool.lottery.timeout`");
+    says("tool.lottery.timeout", "`tool.lottery.timeout` is not set");
     let document = project.run(&["config", "show", "policy.preset", "--json"]).ended(0).json();
     let path = project.home.path().join("toolroom.toml").display().to_string();
     let setting =

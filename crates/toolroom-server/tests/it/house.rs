@@ -148,6 +148,7 @@ fn is_allowed(expression: &str, allowed: &BTreeSet<&str>) -> bool {
 fn sources() -> Vec<(PathBuf, String)> {
     let mut files = Vec::new();
     collect(&repository().join("crates"), &mut files);
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "rs"));
     assert!(files.len() > 60, "the scanner found only {} files", files.len());
     files.into_iter().map(|file| (file.clone(), std::fs::read_to_string(file).unwrap())).collect()
 }
@@ -157,7 +158,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
         let path = entry.unwrap().path();
         if path.is_dir() {
             collect(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        } else {
             files.push(path);
         }
     }
@@ -219,10 +220,39 @@ fn the_map_shows_every_room_and_no_other() {
         let section = section.unwrap_or_else(|| panic!("the map does not show {name}"));
         let shown: BTreeSet<String> = section
             .lines()
-            .filter_map(|line| line.strip_prefix("| `")?.split_once('`').map(|(room, _)| room.to_owned()))
+            .filter_map(|line| line.strip_prefix("| `")?.split_once(" |").map(|(rooms, _)| rooms))
+            .flat_map(|rooms| rooms.split("`, `").map(|room| room.trim_end_matches('`').to_owned()))
             .collect();
         assert_eq!(shown, rooms(name), "the map of {name}");
     }
+}
+
+/// A path is meant from the root of the repository, or from a room of a crate: `config/keys/`.
+#[test]
+fn paths_in_the_guides_for_developers_exist() {
+    let mut files = Vec::new();
+    collect(&repository().join("crates"), &mut files);
+    let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    let mut count = 0;
+    for page in ["ARCHITECTURE.md", "CONTRIBUTING.md"] {
+        let text = std::fs::read_to_string(repository().join(page)).unwrap();
+        let built = text.split("\n## Planned").next().unwrap().replace("```", "");
+        let is_path = |code: &&str| {
+            let ends = [".rs", ".toml", ".md", "/"].iter().any(|ending| code.ends_with(ending));
+            ends && code.contains('/') && !code.contains(char::is_whitespace)
+        };
+        for path in built.split('`').skip(1).step_by(2).filter(is_path) {
+            let below = format!("/{path}");
+            let is_in_crate = |file: &String| match path.ends_with('/') {
+                true => file.contains(&below),
+                false => file.ends_with(&below),
+            };
+            let exists = repository().join(path).exists() || files.iter().any(is_in_crate);
+            assert!(exists, "{page} names `{path}`, which does not exist");
+            count += 1;
+        }
+    }
+    assert!(count > 60, "only {count} paths were found");
 }
 
 #[test]

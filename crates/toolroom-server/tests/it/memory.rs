@@ -102,7 +102,7 @@ fn a_stored_secret_is_neither_remembered_nor_shown() {
         assert!(!ran.out.contains("sesame") && ran.out.contains("[secret DOOR]"), "{command:?}: {ran:?}");
     }
     let agent = home.run(&["agents", "set", "porter", "--prompt", "Say open-sesame-42."]).ended(2);
-    assert!(agent.err.contains("contains a secret"), "{agent:?}");
+    assert!(agent.err.contains("holds a secret"), "{agent:?}");
 }
 
 #[test]

@@ -264,7 +264,7 @@ fn changes_made_during_the_prompt_are_not_undone() {
     std::fs::write(&file, document.to_string()).unwrap();
     let import = home.command(&["import", file.to_str().unwrap()]);
     let mut sitting = Pty::new(100).starts(&import, Stdout::Terminal);
-    sitting.sees("Apply 2? [y/N]");
+    sitting.sees("Apply changes: 2? [y/N]");
     home.run(&["mcp", "disable", "far"]).ended(0);
     sitting.types("y\n");
     sitting.leaves().ended(1).shows("was changed meanwhile");

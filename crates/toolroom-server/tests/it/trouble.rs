@@ -61,7 +61,7 @@ fn what_does_not_fit_is_told_with_the_remedy() {
     home.run(&["log"]).ended(0);
     let file = home.path().join("b.tar");
     let ran = cramped(&home, 8, &["backup", "create", file.to_str().unwrap()]).ended(1);
-    assert!(ran.err.contains("free some space"), "{ran:?}");
+    assert!(ran.err.contains("delete other files"), "{ran:?}");
     assert!(!file.exists());
 }
 

@@ -117,10 +117,10 @@ async fn a_question_that_cannot_be_read_hides_no_other() {
         sqlx::query("UPDATE approvals SET state = 'delegated' WHERE call_id = $1").bind(odd.as_str());
     update.execute(&mut connection).await.unwrap();
 
-    let inbox = store.questions(&scope).await.unwrap();
-    let readable: Vec<_> = inbox.questions.iter().map(|question| &question.record.id).collect();
+    let listed = store.questions(&scope).await.unwrap();
+    let readable: Vec<_> = listed.questions.iter().map(|question| &question.record.id).collect();
     assert_eq!(readable, [&parks[0].record.id, &parks[2].record.id]);
-    let [unreadable] = &inbox.unreadable[..] else { panic!("{inbox:?}") };
+    let [unreadable] = &listed.unreadable[..] else { panic!("{listed:?}") };
     assert_eq!(&unreadable.call, odd);
     assert!(why(&unreadable.error).contains("column `state`"), "{unreadable:?}");
     assert!(store.question(&scope, odd).await.is_err(), "the question itself is an error");

@@ -23,10 +23,10 @@ pub(super) const GUARDS: [Guard; 1] = [Guard {
     rule: "provenance.third",
     about: "sends something outward after private data and untrusted content were read",
     root: PROVENANCE_ROOT,
-    asks: third_of_three,
+    asks: sends_after_private_and_untrusted,
 }];
 
-fn third_of_three(facts: &Facts<'_>) -> Option<String> {
+fn sends_after_private_and_untrusted(facts: &Facts<'_>) -> Option<String> {
     let asks = facts.provenance.asks_before(facts.spec.effective_capabilities());
     let to = facts.destination.map(|to| format!(" to `{to}`")).unwrap_or_default();
     asks.then(|| format!("it sends something{to}, and private data and untrusted content were read before"))
@@ -46,14 +46,14 @@ pub struct BuiltInRule {
     /// Completes "asks before a tool that".
     pub about: &'static str,
     /// The lowest risk it asks about; `None` if it never asks.
-    pub from_risk: Option<Risk>,
+    pub minimum_risk: Option<Risk>,
 }
 
 impl BuiltInRule {
     /// How often it asks, for users.
     #[must_use]
     pub const fn how_often(&self) -> &'static str {
-        match self.from_risk {
+        match self.minimum_risk {
             None => "never",
             Some(Risk::Low) => "always",
             Some(Risk::Medium) => "medium or high risk",
@@ -68,12 +68,12 @@ impl Preset {
         let concerns = CONCERNS.iter().map(move |concern| BuiltInRule {
             id: concern.rule,
             about: concern.about,
-            from_risk: (concern.from_risk)(self),
+            minimum_risk: (concern.minimum_risk)(self),
         });
         let guards = GUARDS.iter().map(|guard| BuiltInRule {
             id: guard.rule,
             about: guard.about,
-            from_risk: Some(Risk::Low),
+            minimum_risk: Some(Risk::Low),
         });
         concerns.chain(guards)
     }

@@ -50,9 +50,9 @@ pub(super) struct Concern {
     /// Completes "asks before a tool that".
     pub(super) about: &'static str,
     /// The lowest risk a preset asks about.
-    pub(super) from_risk: fn(Preset) -> Option<Risk>,
+    pub(super) minimum_risk: fn(Preset) -> Option<Risk>,
     /// Whether it is the tool author's request, which a sandbox does not satisfy.
-    is_request: bool,
+    asked_for_by_tool: bool,
     /// The reason, if it applies to this tool.
     describe: fn(&ToolSpec) -> Option<&'static str>,
 }
@@ -63,36 +63,36 @@ pub(super) const CONCERNS: [Concern; 5] = [
     Concern {
         rule: "default.confirmation",
         about: "wants to be confirmed",
-        from_risk: always,
-        is_request: true,
+        minimum_risk: always,
+        asked_for_by_tool: true,
         describe: confirmation,
     },
     Concern {
         rule: "default.destructive",
         about: "may destroy something, or does not say what it does",
-        from_risk: always,
-        is_request: false,
+        minimum_risk: always,
+        asked_for_by_tool: false,
         describe: destructive,
     },
     Concern {
         rule: "default.exec",
         about: "starts programs",
-        from_risk: always_unless_open,
-        is_request: false,
+        minimum_risk: always_unless_open,
+        asked_for_by_tool: false,
         describe: exec,
     },
     Concern {
         rule: "default.write",
         about: "changes something",
-        from_risk: by_risk,
-        is_request: false,
+        minimum_risk: by_risk,
+        asked_for_by_tool: false,
         describe: write,
     },
     Concern {
         rule: "default.egress",
         about: "sends something outward",
-        from_risk: by_risk,
-        is_request: false,
+        minimum_risk: by_risk,
+        asked_for_by_tool: false,
         describe: egress,
     },
 ];
@@ -100,9 +100,9 @@ pub(super) const CONCERNS: [Concern; 5] = [
 impl Concern {
     /// The reason to ask about the tool under this preset, if there is one.
     pub(super) fn reason(&self, preset: Preset, spec: &ToolSpec) -> Option<&'static str> {
-        let is_risky = (self.from_risk)(preset).is_some_and(|least| spec.risk >= least);
-        let is_bounded = spec.confined && preset != Preset::Careful && !self.is_request;
-        (is_risky && !is_bounded).then(|| (self.describe)(spec)).flatten()
+        let is_risky = (self.minimum_risk)(preset).is_some_and(|least| spec.risk >= least);
+        let sandbox_is_enough = spec.confined && preset != Preset::Careful && !self.asked_for_by_tool;
+        (is_risky && !sandbox_is_enough).then(|| (self.describe)(spec)).flatten()
     }
 }
 

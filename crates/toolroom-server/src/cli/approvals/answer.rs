@@ -12,7 +12,7 @@ use crate::approvals::{ApprovalService, ReplyError};
 use crate::cli::call::read_stdin;
 use crate::cli::console::exit::{Exit, Refused, Usage};
 use crate::cli::console::output::{Output, visible};
-use crate::documents::{EditDocument, standing, state};
+use crate::documents::{EditDocument, question_status_text, state};
 
 /// An answer given on the command line.
 pub(super) struct OperatorAnswer {
@@ -100,7 +100,7 @@ pub(super) async fn edit(
     let question = find_question(app, scope, name).await?;
     let now = app.room.clock().now();
     if state(&question, now) != QuestionState::Waiting {
-        return Err(Refused(standing(&question, now)).into());
+        return Err(Refused(question_status_text(&question, now)).into());
     }
     let record = question.record;
     let call = record.id.clone();

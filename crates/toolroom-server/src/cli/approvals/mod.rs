@@ -75,7 +75,7 @@ enum ApprovalsCommand {
 
 #[derive(Args)]
 struct ApproveArgs {
-    /// Also approve the rest of this conversation
+    /// Also approve later calls of this tool in this conversation
     #[arg(long, conflicts_with_all = ["always", "edit"])]
     session: bool,
     /// Also approve every later call of this tool

@@ -28,7 +28,7 @@ use toolroom::scope::ProjectId;
 use super::console::exit::{Exit, Missing};
 use super::console::output::{Output, visible};
 use super::{Register, close, open};
-use crate::app::{App, Stay};
+use crate::app::{App, ProcessLifetime};
 use crate::gateway::forget;
 
 const EXAMPLES: &str = "\
@@ -107,7 +107,7 @@ pub(super) async fn run(
         Action::ConformanceClient(args) => return conformance_client::run(&args).await,
         action => action,
     };
-    let app = open(settings, Stay::Short, output, register).await?;
+    let app = open(settings, ProcessLifetime::OneCommand, output, register).await?;
     let result = act(&app, action, output).await;
     close(&app).await;
     result

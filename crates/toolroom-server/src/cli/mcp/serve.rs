@@ -7,7 +7,7 @@ use clap::Args;
 use tokio_util::sync::CancellationToken;
 use toolroom_host::interrupt::Interrupts;
 
-use crate::app::Stay;
+use crate::app::ProcessLifetime;
 use crate::cli::console::exit::Exit;
 use crate::cli::console::output::Output;
 use crate::cli::{Register, close, open, owner};
@@ -29,7 +29,7 @@ pub(super) async fn run(
 ) -> anyhow::Result<Exit> {
     let fixtures = args.fixtures.then(Arc::<Fixtures>::default);
     let register = with_fixtures(register, fixtures.as_ref());
-    let app = Arc::new(open(settings, Stay::Long, output, &register).await?);
+    let app = Arc::new(open(settings, ProcessLifetime::LongRunning, output, &register).await?);
     let ending = CancellationToken::new();
     let stop = ending.clone();
     let interrupts = Interrupts::watch_service(move || stop.cancel(), || {})?;

@@ -59,7 +59,7 @@ struct ListedBuiltIn {
 impl ListedBuiltIn {
     fn new(rule: &BuiltInRule) -> Self {
         let (about, how_often) = (rule.about, rule.how_often());
-        let meaning = match rule.from_risk {
+        let meaning = match rule.minimum_risk {
             None => format!("asks before a tool that {about}; off in this preset"),
             Some(Risk::Low) => format!("asks before a tool that {about}"),
             Some(Risk::Medium | Risk::High) => format!("asks before a tool of {how_often} that {about}"),

@@ -18,7 +18,7 @@ use super::approvals::standing_answer::{find, sentence};
 use super::console::exit::{Exit, Missing};
 use super::console::output::{Output, visible};
 use super::{Register, close, open, owner};
-use crate::app::{App, Stay};
+use crate::app::{App, ProcessLifetime};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -63,7 +63,7 @@ pub(super) async fn run(
         PolicyCommand::Test(args) => return test::run(settings, &args, *output).await,
         command => command,
     };
-    let app = open(settings, Stay::Short, *output, register).await?;
+    let app = open(settings, ProcessLifetime::OneCommand, *output, register).await?;
     let scope = owner();
     let result = match command {
         PolicyCommand::List => list::run(&app, &scope, *output).await,

@@ -19,7 +19,7 @@ use super::console::input::file_text;
 use super::console::output::{DIM, GREEN, Output, table, visible};
 use super::{Register, close, open, owner};
 use crate::agents;
-use crate::app::{App, Stay};
+use crate::app::{App, ProcessLifetime};
 
 /// Limit of input files.
 const MAX_FILE_BYTES: usize = 64 * 1_024 * 1_024;
@@ -144,7 +144,7 @@ async fn own_tools(
     output: Output,
     register: &Register,
 ) -> anyhow::Result<Vec<ToolCard>> {
-    let app = open(settings, Stay::Short, output, register).await?;
+    let app = open(settings, ProcessLifetime::OneCommand, output, register).await?;
     let cards = known_tools(&app, &owner()).await;
     close(&app).await;
     Ok(cards?)

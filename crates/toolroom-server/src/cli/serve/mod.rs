@@ -21,7 +21,7 @@ use super::console::exit::{Exit, Refused};
 use super::console::output::Output;
 use super::console::redaction;
 use super::{Register, close};
-use crate::app::{App, Stay};
+use crate::app::{App, ProcessLifetime};
 use crate::config::{LogFormat, LogKeys, RetentionKeys};
 use crate::http::{ConnectionRuntime, Server, ServerSettings};
 use crate::identity::{holds, projects};
@@ -92,7 +92,7 @@ pub(super) async fn run(
     let connections = ConnectionRuntime::start()?;
     let fixtures = args.fixtures.then(Arc::<Fixtures>::default);
     let register = with_fixtures(register, fixtures.as_ref());
-    let app = super::open(settings, Stay::Long, *output, &register).await?;
+    let app = super::open(settings, ProcessLifetime::LongRunning, *output, &register).await?;
     Log::change(args.log_keys(app.config.config.log));
     let keys = app.config.config.server.clone();
     let listen_address = args.listen.unwrap_or(keys.listen.0);
@@ -229,7 +229,7 @@ async fn has_key(app: &App) -> anyhow::Result<bool> {
     Ok(app.store.all_keys().await?.iter().any(|key| holds(key, now)))
 }
 
-/// Keeps secrets out of the log: those of all projects, extra when they are set while the server runs, and some more.
+/// Keeps secrets out of the log: those of all projects, also those that are set while the server runs, and `extra`.
 struct SecretRefresher {
     extra: Vec<Secret>,
     /// Revision of the secrets being redacted.

@@ -61,7 +61,7 @@ struct InstallArgs {
 
 #[derive(Args)]
 struct UninstallArgs {
-    /// Remove a unit not read_unit by Toolroom
+    /// Remove a unit not written by Toolroom
     #[arg(long)]
     force: bool,
 }
@@ -149,7 +149,7 @@ fn uninstall(args: &UninstallArgs, output: &Output) -> anyhow::Result<Exit> {
         .into());
     };
     if !text.starts_with(MARK) && !args.force {
-        let text = format!("`{}` was not read_unit by Toolroom; remove it with `--force`", path.display());
+        let text = format!("`{}` was not written by Toolroom; remove it with `--force`", path.display());
         return Err(Refused(text).into());
     }
     // systemd needs the unit to stop it.

@@ -31,7 +31,7 @@ pub struct ServerKeys {
     /// Requests per minute for each end user or browser session.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub session_rate: u32,
-    /// Maximum number of concurrent requests, at most half of them for one API key. More are rejected with 503.
+    /// Maximum number of concurrent requests, at most half of them for one API key. More are refused with 429.
     #[schemars(range(min = 1, max = 100_000))]
     pub at_once: u32,
 }

@@ -138,7 +138,7 @@ fn with_machine(facts: &Facts, code: &'static str, check: impl Fn(&Machine) -> C
     }
 }
 
-/// What depends on another part that is broken, which is one_line there.
+/// Not examined because another check already reports the fault.
 fn not_examined(on: &str) -> Check {
     one(Finding::ok(format!("not examined, see `{on}`")))
 }

@@ -24,8 +24,11 @@ pub(crate) async fn gather(deadline: Instant) -> Result<SandboxFacts, String> {
     let found = within(deadline, Sandbox::find(&supervisor, SandboxRequest::default())).await;
     let found = found.map_err(|_| "confining a program took too long".to_owned())?;
     let sandbox = found.map_err(one_line)?;
-    let gaps =
-        sandbox.guarantees().into_iter().filter(|promise| !promise.holds).map(|promise| promise.meaning);
+    let gaps = sandbox
+        .guarantees()
+        .into_iter()
+        .filter(|guarantee| !guarantee.holds)
+        .map(|guarantee| guarantee.meaning);
     Ok(SandboxFacts {
         level: sandbox.level(),
         shortfall: sandbox.shortfall().map(str::to_owned),

@@ -29,7 +29,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::get(READY, Access::Local, "Readiness check.", ready)
             .reply::<Condition>(200, "The server is ready.")
             .problem(503, "The server is not ready."),
-        Route::get("/metrics", Access::Local, "Metrics for Prometheus.", figures).response(
+        Route::get("/metrics", Access::Local, "Metrics for Prometheus.", metrics).response(
             200,
             "application/openmetrics-text",
             "The metrics.",
@@ -66,7 +66,7 @@ async fn ready(State(server): State<Arc<Server>>) -> Result<Json<Condition>, Pro
 
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-async fn figures(State(server): State<Arc<Server>>) -> Result<Response, Problem> {
+async fn metrics(State(server): State<Arc<Server>>) -> Result<Response, Problem> {
     let waiting = server.app.store.open_questions().await?;
     let page = server.app.metrics.page(server.runs.live_count(), waiting);
     Ok(([(header::CONTENT_TYPE, OPENMETRICS)], page).into_response())

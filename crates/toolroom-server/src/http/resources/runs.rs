@@ -35,7 +35,7 @@ use crate::telemetry;
 /// The last event that a client has received.
 const LAST_EVENT: &str = "last-event-id";
 
-/// The entrance of these runs. They are resumed after a restart.
+/// The entrance of these runs. The server resumes them after a restart and once their questions are answered.
 pub(crate) const ENTRANCE: &str = "rest";
 
 pub(crate) fn routes() -> Vec<Route> {

@@ -35,16 +35,16 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How often the user is asked after invalid answers.
 const TRIES: u32 = 3;
 
-/// What became of an answer.
-enum Taken {
-    Yes,
-    /// Why not; another one may be.
-    No(String),
+/// Whether a reply became an answer.
+enum ReplyOutcome {
+    Recorded,
+    /// Why not. The user may reply again.
+    Rejected(String),
 }
 
 impl McpServer {
     /// Asks the caller to approve a parked call, or says who else can.
-    pub(in crate::mcp) async fn parked(
+    pub(in crate::mcp) async fn ask_caller_to_approve(
         &self,
         request: &ToolRequest<'_>,
         call: &CallId,
@@ -52,13 +52,13 @@ impl McpServer {
     ) -> Result<String, RpcError> {
         let client = &request.context.client;
         if request.context.caller.answers(pending).is_empty() || !client.can_ask() {
-            return Ok(self.left_to_others(request, call, pending));
+            return Ok(self.tell_who_can_approve(request, call, pending));
         }
         let mut why = None;
         for _ in 0..TRIES {
             let ask = self.question(request, call, pending, why.as_deref()).await?;
             let Some(session) = &client.session else {
-                return self.asked_again(request, call, ask);
+                return self.request_approval_again(request, call, ask);
             };
             let reply = session.request(&request.context.channel, ask.method, &ask.params);
             let reply = request.stop.run_until_cancelled(timeout(ANSWER_TIMEOUT, reply));
@@ -66,26 +66,26 @@ impl McpServer {
                 reply = reply => reply,
                 () = self.answered_elsewhere(request, call) => return self.resume_call(request, call.clone()).await,
             };
-            let said = match reply {
+            let form_reply = match reply {
                 Some(Ok(Some(Ok(reply)))) => approval_form::read(&reply),
-                // It cannot be asked, has left, or its user has.
+                // The client cannot ask, has disconnected, or its user did not reply.
                 Some(Ok(Some(Err(_)) | None) | Err(_)) | None => FormReply::Nothing,
             };
-            match self.take(request, call, said).await? {
-                Some(Taken::Yes) => return self.resume_call(request, call.clone()).await,
-                Some(Taken::No(text)) => why = Some(text),
+            match self.record_reply(request, call, form_reply).await? {
+                Some(ReplyOutcome::Recorded) => return self.resume_call(request, call.clone()).await,
+                Some(ReplyOutcome::Rejected(text)) => why = Some(text),
                 None => break,
             }
         }
-        Ok(self.left_to_others(request, call, pending))
+        Ok(self.tell_who_can_approve(request, call, pending))
     }
 
     /// Waits until a call is answered through another interface or process.
     async fn answered_elsewhere(&self, request: &ToolRequest<'_>, call: &CallId) {
         loop {
             sleep(LOOK_EVERY).await;
-            // What cannot be read now is looked at again.
-            if let Ok(Some(asked)) = self.asked(request, call).await
+            // After a failed read, the next poll tries again.
+            if let Ok(Some(asked)) = self.load_question(request, call).await
                 && asked.question.state != QuestionState::Waiting
             {
                 return;
@@ -93,20 +93,20 @@ impl McpServer {
         }
     }
 
-    /// Takes the answer that a client of the later era brings to a call that waits.
-    pub(in crate::mcp) async fn answered(
+    /// Accepts the reply to a parked call in the next request of a client of the later era.
+    pub(in crate::mcp) async fn accept_reply(
         &self,
         request: &ToolRequest<'_>,
         call: &CallId,
         arguments: &Map<String, Value>,
         answers: &Map<String, Value>,
     ) -> Result<String, RpcError> {
-        let asked = self.asked(request, call).await?;
+        let asked = self.load_question(request, call).await?;
         let Some(asked) = asked.filter(|asked| is_about(request, asked, arguments)) else {
             return Err(RpcError::invalid("`requestState` belongs to another call; make the request anew"));
         };
         let is_open = asked.question.state == QuestionState::Waiting;
-        let said = match answers.get(approval_form::KEY) {
+        let form_reply = match answers.get(approval_form::KEY) {
             Some(reply) => approval_form::read(reply),
             None => FormReply::Unclear(approval_form::NONE_OF_THEM),
         };
@@ -115,38 +115,38 @@ impl McpServer {
         if !is_open {
             return self.resume_call(request, call.clone()).await;
         }
-        match self.take(request, call, said).await? {
-            Some(Taken::Yes) => self.resume_call(request, call.clone()).await,
-            Some(Taken::No(why)) => {
+        match self.record_reply(request, call, form_reply).await? {
+            Some(ReplyOutcome::Recorded) => self.resume_call(request, call.clone()).await,
+            Some(ReplyOutcome::Rejected(why)) => {
                 let ask = self.question(request, call, &pending, Some(&why)).await?;
-                self.asked_again(request, call, ask)
+                self.request_approval_again(request, call, ask)
             }
-            None => Ok(self.left_to_others(request, call, &pending)),
+            None => Ok(self.tell_who_can_approve(request, call, &pending)),
         }
     }
 
-    /// Records what was said; nothing, if nothing was.
-    async fn take(
+    /// Records the reply. Returns `None` if the user did not reply.
+    async fn record_reply(
         &self,
         request: &ToolRequest<'_>,
         call: &CallId,
-        said: FormReply,
-    ) -> Result<Option<Taken>, RpcError> {
-        let reply = match said {
+        form_reply: FormReply,
+    ) -> Result<Option<ReplyOutcome>, RpcError> {
+        let reply = match form_reply {
             FormReply::Nothing => return Ok(None),
-            FormReply::Unclear(why) => return Ok(Some(Taken::No(why.to_owned()))),
+            FormReply::Unclear(why) => return Ok(Some(ReplyOutcome::Rejected(why.to_owned()))),
             FormReply::Reply(reply) => reply,
         };
         let caller = &request.context.caller;
         let approvals = ApprovalService::new(&self.app.room, &caller.scope, &caller.responder);
         match approvals.reply(call, reply).await {
-            Ok(()) => Ok(Some(Taken::Yes)),
+            Ok(()) => Ok(Some(ReplyOutcome::Recorded)),
             Err(ReplyError::Failed(error)) => Err(RpcError::failure(&error)),
-            Err(error) => Ok(Some(Taken::No(format!("{:#}", anyhow::Error::from(error))))),
+            Err(error) => Ok(Some(ReplyOutcome::Rejected(format!("{:#}", anyhow::Error::from(error))))),
         }
     }
 
-    /// Goes on with a call that was answered, and waits for its end, or until it is a task.
+    /// Resumes an answered call, and waits until it ends or becomes a task.
     async fn resumed(
         &self,
         request: &ToolRequest<'_>,
@@ -173,7 +173,7 @@ impl McpServer {
         made
     }
 
-    /// Runs a call that was answered.
+    /// Runs an answered call.
     pub(in crate::mcp) async fn resume_call(
         &self,
         request: &ToolRequest<'_>,
@@ -200,7 +200,7 @@ impl McpServer {
         }
     }
 
-    pub(in crate::mcp) async fn asked(
+    pub(in crate::mcp) async fn load_question(
         &self,
         request: &ToolRequest<'_>,
         call: &CallId,
@@ -217,7 +217,7 @@ impl McpServer {
         pending: &Pending,
         why: Option<&str>,
     ) -> Result<InputRequest, RpcError> {
-        let asked = self.asked(request, call).await?;
+        let asked = self.load_question(request, call).await?;
         Ok(approval_form::question(
             request.entry.spec(),
             asked.as_ref(),
@@ -227,7 +227,7 @@ impl McpServer {
         ))
     }
 
-    fn asked_again(
+    fn request_approval_again(
         &self,
         request: &ToolRequest<'_>,
         call: &CallId,
@@ -239,8 +239,8 @@ impl McpServer {
         Ok(input_required(&[ask], Some(state)))
     }
 
-    /// Says who can approve a call, and how; the same call, made again, is that one.
-    fn left_to_others(&self, request: &ToolRequest<'_>, call: &CallId, pending: &Pending) -> String {
+    /// Tells the client who can approve the call, and how. If the client repeats the call, the parked one continues.
+    fn tell_who_can_approve(&self, request: &ToolRequest<'_>, call: &CallId, pending: &Pending) -> String {
         self.parked.remember(&request.context.caller.scope, key_of(request), call);
         finish(
             request.context.client.era,

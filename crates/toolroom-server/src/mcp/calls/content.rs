@@ -67,17 +67,17 @@ pub(in crate::mcp) enum OutputContract {
 pub(in crate::mcp) fn outcome_text(
     report: &CallReport,
     era: Era,
-    promise: OutputContract,
+    contract: OutputContract,
     kept: &ResultArtifacts,
 ) -> String {
     let result = match &report.outcome {
         Outcome::Done(done) => {
             // A tool of our own that returns data in this form means data.
             let is_foreign = report.tool.starts_with(FOREIGN);
-            let is_protocol = is_foreign || promise == OutputContract::None;
+            let is_protocol = is_foreign || contract == OutputContract::None;
             return match protocol_result(kept.whole.as_ref().unwrap_or(&done.value)).filter(|_| is_protocol) {
-                Some(result) => content_result(done, &result, era, promise, kept),
-                None => data_result(done, era, promise, kept.whole.as_ref()),
+                Some(result) => content_result(done, &result, era, contract, kept),
+                None => data_result(done, era, contract, kept.whole.as_ref()),
             };
         }
         Outcome::Failed(error) => {
@@ -97,8 +97,8 @@ pub(in crate::mcp) fn failed(text: &str) -> String {
     written(&CallResult { content: vec![text_block(text)], structured_content: None, is_error: true })
 }
 
-fn data_result(done: &Done, era: Era, promise: OutputContract, whole: Option<&Value>) -> String {
-    if done.truncated && promise == OutputContract::Schema && whole.is_none() {
+fn data_result(done: &Done, era: Era, contract: OutputContract, whole: Option<&Value>) -> String {
+    if done.truncated && contract == OutputContract::Schema && whole.is_none() {
         return failed("the result is too large, and the whole result was not kept");
     }
     let structured = whole.unwrap_or(&done.value);
@@ -109,7 +109,7 @@ fn data_result(done: &Done, era: Era, promise: OutputContract, whole: Option<&Va
     let mut content = vec![text];
     content.extend(extra_blocks(done, era));
     // Earlier versions allow objects only.
-    let is_told = structured.is_object() || (era.is_modern() && promise == OutputContract::Schema);
+    let is_told = structured.is_object() || (era.is_modern() && contract == OutputContract::Schema);
     let structured_content = is_told.then_some(structured);
     written(&CallResult { content, structured_content, is_error: false })
 }
@@ -149,7 +149,7 @@ fn content_result(
     done: &Done,
     form: &ProtocolResult<'_>,
     era: Era,
-    promise: OutputContract,
+    contract: OutputContract,
     kept: &ResultArtifacts,
 ) -> String {
     let shown = match done.value.get("content").and_then(Value::as_array) {
@@ -168,18 +168,18 @@ fn content_result(
         });
     }
     // Structured data that the schema promises is passed on whole, other data only if it was not shortened.
-    let structured = match promise {
+    let structured = match contract {
         OutputContract::Schema => form.structured,
         OutputContract::None => form.structured.filter(|_| !done.truncated),
     };
-    let is_told = |data: &&Value| data.is_object() || (era.is_modern() && promise == OutputContract::Schema);
+    let is_told = |data: &&Value| data.is_object() || (era.is_modern() && contract == OutputContract::Schema);
     let structured_content = structured.filter(is_told);
     if let (Some(data), None) = (structured, structured_content) {
         content.push(text_block(data.to_string()));
     }
     content.extend(extra_blocks(done, era));
     // Clients reject a result without its promised data unless it is an error.
-    let is_error = promise == OutputContract::Schema && structured.is_none();
+    let is_error = contract == OutputContract::Schema && structured.is_none();
     written(&CallResult { content, structured_content, is_error })
 }
 

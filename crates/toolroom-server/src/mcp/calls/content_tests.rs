@@ -19,11 +19,11 @@ fn done(value: Value) -> Done {
     }
 }
 
-fn told(done: &Done, era: Era, promise: OutputContract) -> Value {
-    told_of("mcp:a:b", done, era, promise, &ResultArtifacts::default())
+fn told(done: &Done, era: Era, contract: OutputContract) -> Value {
+    told_of("mcp:a:b", done, era, contract, &ResultArtifacts::default())
 }
 
-fn told_of(tool: &str, done: &Done, era: Era, promise: OutputContract, kept: &ResultArtifacts) -> Value {
+fn told_of(tool: &str, done: &Done, era: Era, contract: OutputContract, kept: &ResultArtifacts) -> Value {
     let report = CallReport {
         call_id: CallId::new("call_1"),
         tool: tool.to_owned(),
@@ -32,7 +32,7 @@ fn told_of(tool: &str, done: &Done, era: Era, promise: OutputContract, kept: &Re
         provenance: toolroom::policy::Provenance::NONE,
         duration: Duration::ZERO,
     };
-    serde_json::from_str(&outcome_text(&report, era, promise, kept)).unwrap()
+    serde_json::from_str(&outcome_text(&report, era, contract, kept)).unwrap()
 }
 
 #[test]
@@ -121,10 +121,10 @@ fn a_shortened_protocol_result_keeps_complete_blocks_and_links_to_the_rest() {
     short.message = Some("take care".to_owned());
     short.artifact = Some(ArtifactId::new("art_2"));
     let kept = ResultArtifacts::for_test(Some(whole), &[("art_1", b"hi")]);
-    for (promise, structured) in
+    for (contract, structured) in
         [(OutputContract::None, None), (OutputContract::Schema, Some(json!({"n": "long"})))]
     {
-        let told = told_of("mcp:a:b", &short, Era::Modern, promise, &kept);
+        let told = told_of("mcp:a:b", &short, Era::Modern, contract, &kept);
         assert_eq!(told.get("structuredContent"), structured.as_ref());
         let content = told["content"].as_array().unwrap();
         let kinds: Vec<&str> = content.iter().map(|block| block["type"].as_str().unwrap()).collect();
@@ -167,8 +167,8 @@ fn offers_are_links_where_clients_support_them_and_text_elsewhere() {
     });
     let address = json!({"type": "text", "text": "offers to open https://example.com/"});
     for era in [Era::Legacy(Version::agreed("2025-11-25")), Era::Modern] {
-        for promise in [OutputContract::None, OutputContract::Schema] {
-            let told = told(&offering, era, promise);
+        for contract in [OutputContract::None, OutputContract::Schema] {
+            let told = told(&offering, era, contract);
             assert_eq!(told["structuredContent"], json!({"a": 1}));
             assert_eq!(told["content"].as_array().unwrap()[1..], [address.clone(), link.clone()]);
         }

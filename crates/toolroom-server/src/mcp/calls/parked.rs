@@ -144,7 +144,7 @@ impl McpServer {
             Err(began) => Box::pin(self.read_parked(request, began)).await?,
         };
         for call in calls {
-            let Some(asked) = Box::pin(self.asked(request, &call)).await? else { continue };
+            let Some(asked) = Box::pin(self.load_question(request, &call)).await? else { continue };
             let is_alive =
                 is_open(asked.question.state) && !asked.question.is_late(self.app.room.clock().now());
             let is_theirs = asked.caller.as_deref() == Some(&*caller.name);
@@ -158,9 +158,9 @@ impl McpServer {
     /// Reads the parked calls of the scope, and returns those of the request's key.
     async fn read_parked(&self, request: &ToolRequest<'_>, began: Instant) -> Result<Vec<CallId>, RpcError> {
         let scope = &request.context.caller.scope;
-        let inbox = self.app.store.newest_questions(scope, ENTRANCE, MAX_READ).await;
+        let listed = self.app.store.newest_questions(scope, ENTRANCE, MAX_READ).await;
         let mut calls = CallsByKey::default();
-        for question in inbox.map_err(|error| RpcError::failure(&error))?.questions {
+        for question in listed.map_err(|error| RpcError::failure(&error))?.questions {
             // A call that cannot be unsealed cannot run.
             let Ok(asked) = self.app.room.open_question(question) else { continue };
             let Some(caller) = asked.caller else { continue };

@@ -23,7 +23,7 @@ use crate::mcp::context::RequestContext;
 use crate::mcp::protocol::reply::{Reuse, SERVER_INFO, reply, server_info};
 use crate::mcp::protocol::rpc_error::RpcError;
 use crate::mcp::server::McpServer;
-use crate::mcp::tool_listing::promise;
+use crate::mcp::tool_listing::output_contract;
 use crate::telemetry;
 
 /// The name of the extension.
@@ -133,9 +133,9 @@ impl McpServer {
     /// The result of a call that is in the journal.
     async fn journal_result(&self, context: &RequestContext, call: &CallRecord) -> Result<String, RpcError> {
         let tool = self.app.room.catalog().find(&context.caller.scope.project, &call.tool).ok();
-        let promise = tool.map_or(OutputContract::None, |entry| promise(&entry, context.client.era));
+        let contract = tool.map_or(OutputContract::None, |entry| output_contract(&entry, context.client.era));
         self.add_reading(context, call).await?;
-        self.outcome(context, promise, &report(call)).await
+        self.outcome(context, contract, &report(call)).await
     }
 
     /// The state of a parked call that is not running: it has the result it would have had without a task.

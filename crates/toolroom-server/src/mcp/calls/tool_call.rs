@@ -19,7 +19,7 @@ use crate::mcp::protocol::params::Params;
 use crate::mcp::protocol::reply::{Reuse, finish};
 use crate::mcp::protocol::rpc_error::RpcError;
 use crate::mcp::server::McpServer;
-use crate::mcp::tool_listing::promise;
+use crate::mcp::tool_listing::output_contract;
 use crate::mcp::tool_names;
 
 /// The entrance of MCP calls in the journal.
@@ -87,7 +87,7 @@ impl McpServer {
         let own = match state {
             Some(RequestState::Own(own)) => Some(own),
             Some(RequestState::Parked(call)) => {
-                return Box::pin(self.answered(&request, &call, &arguments, &input.answers)).await;
+                return Box::pin(self.accept_reply(&request, &call, &arguments, &input.answers)).await;
             }
             Some(RequestState::Task { .. }) => {
                 return Err(RpcError::invalid("`requestState` belongs to a task; use `tasks/get`"));
@@ -150,9 +150,9 @@ impl McpServer {
     ) -> Result<String, RpcError> {
         let era = request.context.client.era;
         if let Outcome::Pending(pending) = &report.outcome {
-            return Box::pin(self.parked(request, &report.call_id, pending)).await;
+            return Box::pin(self.ask_caller_to_approve(request, &report.call_id, pending)).await;
         }
-        let text = self.outcome(request.context, promise(request.entry, era), report).await?;
+        let text = self.outcome(request.context, output_contract(request.entry, era), report).await?;
         Ok(finish(era, Reuse::Never, text))
     }
 

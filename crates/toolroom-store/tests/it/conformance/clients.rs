@@ -61,7 +61,7 @@ pub(super) async fn a_client_answers_nothing_that_people_are_asked(
         assert!(matches!(refused, Err(DecideError::NotYours)), "{refused:?}");
         // What waits for a client is no question to people.
         ledger.park(parked(clock, &scope, Answerer::Client)).await.unwrap();
-        let inbox = ledger.questions(&scope).await.unwrap();
-        assert_eq!((inbox.questions.len(), inbox.unreadable.len()), (expected, 0));
+        let listed = ledger.questions(&scope).await.unwrap();
+        assert_eq!((listed.questions.len(), listed.unreadable.len()), (expected, 0));
     }
 }

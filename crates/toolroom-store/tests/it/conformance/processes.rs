@@ -99,8 +99,8 @@ pub(super) async fn an_answer_given_in_one_store_is_seen_by_one_that_looks_for_i
                 }
             })
         };
-        let inbox = answers.questions(&Scope::project("p")).await.unwrap().questions;
-        assert!(inbox.iter().any(|question| question.record.id == park.record.id));
+        let questions = answers.questions(&Scope::project("p")).await.unwrap().questions;
+        assert!(questions.iter().any(|question| question.record.id == park.record.id));
         answers.decide(decision(database.clock(), &park, answer, Answerer::Operator)).await.unwrap();
         let seen = looks.await.unwrap();
         assert_eq!((seen.answer, seen.answered_by), (Some(answer), Some(Answerer::Operator)));

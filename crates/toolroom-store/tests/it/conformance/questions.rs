@@ -215,8 +215,8 @@ pub(super) async fn other_scopes_do_not_see_a_question(ledger: &impl Storage, cl
         for (park, sees) in [(&of_ana, sees_ana), (&of_all, sees_all)] {
             let question = ledger.question(scope, &park.record.id).await.unwrap();
             assert_eq!(question.is_some(), sees, "{scope:?}");
-            let inbox = listed(ledger, scope).await;
-            assert_eq!(inbox.contains(&park.record.id), sees, "{scope:?}");
+            let questions = listed(ledger, scope).await;
+            assert_eq!(questions.contains(&park.record.id), sees, "{scope:?}");
         }
     }
     assert_eq!(ledger.question(&whole, &CallId::new("call_of_nobody")).await.unwrap(), None);

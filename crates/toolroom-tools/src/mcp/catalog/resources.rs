@@ -164,7 +164,7 @@ fn blocks(mut result: Map<String, Value>) -> Result<Vec<Value>, ToolError> {
         _ => parts.into_iter().map(|part| json!({"type": "resource", "resource": part})).collect(),
     };
     if left_out > 0 {
-        blocks.push(json!({"type": "text", "text": format!("[{left_out} more parts left out]")}));
+        blocks.push(json!({"type": "text", "text": format!("[parts left out: {left_out}]")}));
     }
     Ok(blocks)
 }
@@ -208,7 +208,7 @@ mod tests {
         let many = vec![json!({"uri": "a", "text": "b"}); MAX_PARTS + 1];
         let read = blocks(object(json!({"contents": many}))).unwrap();
         assert_eq!(read.len(), MAX_PARTS + 1);
-        assert_eq!(read.last().unwrap()["text"], "[1 more parts left out]");
+        assert_eq!(read.last().unwrap()["text"], "[parts left out: 1]");
         for nothing in [json!({}), json!({"contents": []}), json!({"contents": "x"})] {
             assert_eq!(blocks(object(nothing)).unwrap_err().kind(), ErrorKind::Upstream);
         }

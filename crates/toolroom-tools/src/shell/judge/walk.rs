@@ -189,7 +189,7 @@ impl<'s> ScriptWalker<'s> {
             });
             if !is_known {
                 let weight = if program.is_fetched { ConcernLevel::Danger } else { ConcernLevel::Opaque };
-                told(self, Concern::new(weight, "the name of the program is not known in advance it runs"));
+                told(self, Concern::new(weight, "the name of the program is not known before it runs"));
                 continue;
             }
             if self.settings.security == Security::Strict

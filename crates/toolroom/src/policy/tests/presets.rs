@@ -119,7 +119,7 @@ fn the_list_of_built_in_rules_says_what_they_do() {
                     other => panic!("what is `{other}`?"),
                 };
                 let verdict = policy.verdict(&Scene::new(spec).facts(), &Answers::default());
-                let asks = rule.from_risk.is_some_and(|least| risk >= least);
+                let asks = rule.minimum_risk.is_some_and(|least| risk >= least);
                 assert_eq!(verdict.rule == rule.id, asks, "{} at {risk:?} under {preset}", rule.id);
             }
         }

@@ -148,8 +148,8 @@ impl Play {
                 self.lines.add("> a day passes");
             }
             Does::Questions => {
-                let inbox = self.stage.room.approvals().questions(&Scope::default()).await.unwrap();
-                self.lines.add(format!("> {} question(s) wait", inbox.questions.len()));
+                let listed = self.stage.room.approvals().questions(&Scope::default()).await.unwrap();
+                self.lines.add(format!("> {} question(s) wait", listed.questions.len()));
             }
             Does::Cancel => {
                 self.lines.add("> cancel");
@@ -254,9 +254,9 @@ impl Play {
         let answer: Answer = serde_json::from_value(serde_json::json!(answer)).unwrap();
         let by = if operator { Responder::Operator } else { Responder::Approver };
         let scope = Scope::default();
-        let inbox = self.stage.room.approvals().questions(&scope).await.unwrap();
+        let listed = self.stage.room.approvals().questions(&scope).await.unwrap();
         let is_meant = |name: &str| tool.is_none_or(|tool| name.ends_with(&format!(":{tool}")));
-        for question in inbox.questions.into_iter().filter(|question| is_meant(&question.record.tool)) {
+        for question in listed.questions.into_iter().filter(|question| is_meant(&question.record.tool)) {
             let request = AnswerRequest {
                 call: question.record.id.clone(),
                 scope: scope.clone(),
@@ -271,8 +271,8 @@ impl Play {
     }
 
     async fn question(&self) -> toolroom::ledger::CallId {
-        let inbox = self.stage.room.approvals().questions(&Scope::default()).await.unwrap();
-        inbox.questions.first().unwrap().record.id.clone()
+        let listed = self.stage.room.approvals().questions(&Scope::default()).await.unwrap();
+        listed.questions.first().unwrap().record.id.clone()
     }
 
     async fn open_run(&self) -> ResumeRun {

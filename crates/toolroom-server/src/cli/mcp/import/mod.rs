@@ -77,7 +77,7 @@ pub(super) async fn run(app: &App, args: McpImportArgs, output: Output) -> anyho
     }
     let is_done = !open.is_empty()
         && !args.dry_run
-        && (args.yes || is_confirmed(format_args!("Add {}?", open.len()), output)?);
+        && (args.yes || is_confirmed(format_args!("Add servers: {}?", open.len()), output)?);
     if is_done {
         store(app, &existing, &open).await?;
     }
