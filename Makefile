@@ -1,55 +1,55 @@
-# `make run` and `make test` are all a newcomer needs; CONTRIBUTING.md says the rest.
+# Start with `make run` and `make test`; CONTRIBUTING.md describes the other targets.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-# How much property tests and fuzz targets try: 1 in `make test`. Kill loops run in full everywhere.
+# Factor for the number of cases in property tests and fuzz targets. Kill loops always run in full.
 export TOOLROOM_SCALE ?= 1
-# Where `make install` puts things.
+# Installation prefix.
 PREFIX ?= $(HOME)/.local
-# Where Cargo puts what it builds.
+# Cargo's target folder.
 BUILT := $(or $(CARGO_TARGET_DIR),target)
-# The scale of `make test-long` and `make fuzz`.
+# TOOLROOM_SCALE of `make test-long`; `make fuzz` uses ten times as much.
 LONG ?= 50
 
 .PHONY: help run build setup check test test-long bench fuzz release install deb
 
-help: ## say what there is
+help: ## list targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-run: build ## build everything and start the server
+run: build ## build and start the server
 	@target/debug/toolroom serve
 
-demo: build ## build everything and show it at work on the command line
+demo: build ## build and show a short tour of the command line
 	@scripts/demo target/debug/toolroom
 
 build:
 	cargo build --locked --workspace
 
-setup: ## install what the tests need
+setup: ## install test dependencies
 	@scripts/setup
 
-check: ## wording, formatting, lints, documentation
+check: ## check wording, formatting, lints and documentation
 	scripts/plain-words
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
 
-test: setup check ## everything that has to hold before a change lands
+test: setup check ## run all checks and tests
 	cargo nextest run --locked --workspace --no-fail-fast
 	cargo test --locked --doc -p toolroom
 
-test-long: setup ## the same tests, many more cases
+test-long: setup ## run the tests with many more cases
 	TOOLROOM_SCALE=$(LONG) cargo nextest run --locked --workspace --no-fail-fast --profile long
 	cargo test --locked --doc -p toolroom
 
-fuzz: setup ## only the fuzz targets, many more mutations
+fuzz: setup ## run only the fuzz targets, with many more mutations
 	TOOLROOM_SCALE=$(LONG)0 cargo nextest run --locked --workspace --profile long fuzz::
 
-# A server on the SDK of others, to measure ours against; where it cannot be built, the bench says that it is not there.
+# An MCP server on the rmcp SDK, for comparison. The bench skips its figures if it cannot be built.
 PEERS := $(CURDIR)/target/mcp-peers
 
-bench: ## measure; prints JSON lines
+bench: ## run the benchmarks; prints JSON lines
 	-@cargo build --locked --release --quiet --manifest-path benches/mcp-peers/Cargo.toml --target-dir $(PEERS)
 	@TOOLROOM_BENCH_MCP_PEER=$(PEERS)/release/mcp-peer cargo bench --locked --workspace --benches --quiet
 
@@ -57,8 +57,8 @@ release:
 	TOOLROOM_COMMIT=$$(git rev-parse HEAD 2>/dev/null || true) cargo build --locked --release -p toolroom-server --bin toolroom
 	@scripts/size-limit $(BUILT)/release/toolroom
 
-install: release ## install the `toolroom` command, its manual and completions below PREFIX
+install: release ## install the command, its manual and completions below PREFIX
 	scripts/stage $(BUILT)/release/toolroom $(DESTDIR)$(PREFIX)
 
-deb: release ## make a Debian package in BUILT
+deb: release ## build a Debian package in the target folder
 	scripts/deb $(BUILT)/release/toolroom $(BUILT)

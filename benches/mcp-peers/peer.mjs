@@ -1,5 +1,5 @@
-// A bare MCP server with one tool, `echo {text}`, on the official TypeScript SDK: `http` (both eras: each with the version of
-// the SDK that is better at it), or `stdio`. Run it in the folder where the SDK is installed.
+// A minimal MCP server with one tool, `echo {text}`, on the official TypeScript SDK: `http` (each protocol era with the SDK
+// version that is faster), or `stdio`. Run it in the folder where the SDK is installed.
 import { randomUUID } from "node:crypto";
 import http from "node:http";
 import { createRequire } from "node:module";
@@ -10,28 +10,28 @@ const load = (name) => import(pathToFileURL(require.resolve(name)));
 const { McpServer } = await load("@modelcontextprotocol/sdk/server/mcp.js");
 const { StdioServerTransport } = await load("@modelcontextprotocol/sdk/server/stdio.js");
 const { StreamableHTTPServerTransport } = await load("@modelcontextprotocol/sdk/server/streamableHttp.js");
-const later = await load("@modelcontextprotocol/server");
+const modernSdk = await load("@modelcontextprotocol/server");
 const { z } = await load("zod");
 
-const again = async ({ text }) => ({ content: [{ type: "text", text }] });
-const about = { name: "peer", version: "1.0.0" };
+const echo = async ({ text }) => ({ content: [{ type: "text", text }] });
+const serverInfo = { name: "peer", version: "1.0.0" };
 
-function earlier() {
-  const server = new McpServer(about);
-  server.registerTool("echo", { description: "Say it again", inputSchema: { text: z.string() } }, again);
+function legacyServer() {
+  const server = new McpServer(serverInfo);
+  server.registerTool("echo", { description: "Return the text", inputSchema: { text: z.string() } }, echo);
   return server;
 }
 
-const handler = later.createMcpHandler(() => {
-  const server = new later.McpServer(about);
-  server.registerTool("echo", { description: "Say it again", inputSchema: z.object({ text: z.string() }) }, again);
+const handler = modernSdk.createMcpHandler(() => {
+  const server = new modernSdk.McpServer(serverInfo);
+  server.registerTool("echo", { description: "Return the text", inputSchema: z.object({ text: z.string() }) }, echo);
   return server;
 });
 
 async function modern(request, response, body) {
   const url = `http://${request.headers.host}${request.url}`;
-  const asked = new Request(url, { method: request.method, headers: request.headers, body });
-  const answer = await handler.fetch(asked);
+  const webRequest = new Request(url, { method: request.method, headers: request.headers, body });
+  const answer = await handler.fetch(webRequest);
   const bytes = Buffer.from(await answer.arrayBuffer());
   const type = answer.headers.get("content-type") ?? "application/json";
   response.writeHead(answer.status, { "content-type": type, "content-length": bytes.length }).end(bytes);
@@ -48,13 +48,13 @@ async function legacy(request, response, body) {
       enableJsonResponse: true,
       onsessioninitialized: (id) => sessions.set(id, transport),
     });
-    await earlier().connect(transport);
+    await legacyServer().connect(transport);
   }
   await transport.handleRequest(request, response, message);
 }
 
 if (process.argv[2] === "stdio") {
-  await earlier().connect(new StdioServerTransport());
+  await legacyServer().connect(new StdioServerTransport());
 } else {
   const server = http.createServer(async (request, response) => {
     const parts = [];

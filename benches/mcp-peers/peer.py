@@ -1,4 +1,4 @@
-"""A bare MCP server with one tool, `echo {text}`, on the official Python SDK: `http`, or `stdio`."""
+"""A minimal MCP server with one tool, `echo {text}`, on the official Python SDK: `http`, or `stdio`."""
 
 import json
 import socket
@@ -12,7 +12,7 @@ server = MCPServer("peer", log_level="ERROR")
 
 @server.tool(structured_output=False)
 async def echo(text: str) -> str:
-    """Say it again."""
+    """Return the text."""
     return text
 
 

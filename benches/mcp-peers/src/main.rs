@@ -1,6 +1,6 @@
-//! A bare MCP server with one tool, `echo {text}`, on rmcp: `http`, `stdio`, or `stdio-single` with one thread.
+//! A minimal MCP server with one tool, `echo {text}`, on rmcp: `http`, `stdio`, or `stdio-single` with one thread.
 //!
-//! It is tuned as well as rmcp can be from outside: answers leave at once, as documents, and there are no sessions.
+//! Tuned through rmcp's options: no Nagle delay, plain JSON responses, no sessions.
 
 use std::error::Error;
 use std::io::Write as _;
@@ -19,7 +19,7 @@ use tokio::runtime::Builder;
 type Done = Result<(), Box<dyn Error>>;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
-struct Said {
+struct EchoArgs {
     text: String,
 }
 
@@ -30,8 +30,8 @@ struct Peer {
 
 #[tool_router]
 impl Peer {
-    #[tool(description = "Say it again")]
-    fn echo(&self, Parameters(Said { text }): Parameters<Said>) -> String {
+    #[tool(description = "Return the text")]
+    fn echo(&self, Parameters(EchoArgs { text }): Parameters<EchoArgs>) -> String {
         text
     }
 }
@@ -48,7 +48,7 @@ fn main() -> Done {
         Some("http") => Builder::new_multi_thread().enable_all().build()?.block_on(http()),
         Some("stdio") => Builder::new_multi_thread().enable_all().build()?.block_on(stdio()),
         Some("stdio-single") => Builder::new_current_thread().enable_all().build()?.block_on(stdio()),
-        _ => Err("say `http`, `stdio` or `stdio-single`".into()),
+        _ => Err("pass `http`, `stdio` or `stdio-single`".into()),
     }
 }
 
@@ -70,7 +70,7 @@ async fn http() -> Done {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}", listener.local_addr()?);
     writeln!(std::io::stdout(), "{}", serde_json::json!({"url": url}))?;
-    // Without it every answer waits for the acknowledgement of its first half.
+    // Without this, Nagle's algorithm delays the second half of every response.
     let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     Ok(axum::serve(listener, Router::new().nest_service("/mcp", service)).await?)
 }

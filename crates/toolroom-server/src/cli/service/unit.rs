@@ -68,7 +68,7 @@ impl Unit {
              {place}\
              Restart=on-failure\n\
              RestartSec=2\n\
-             # Open requests and runs get a few seconds; programs of tools are ended by the server, not beside it.\n\
+             # The server gets a few seconds for open requests and runs, and ends the programs of tools itself.\n\
              KillMode=mixed\n\
              TimeoutStopSec=30\n\
              LimitNOFILE=65536\n\
@@ -106,7 +106,7 @@ SystemCallErrorNumber=EPERM
 
 /// Restrictions that would break the sandbox.
 const LEFT_OUT: &str = "\
-# Left out, since programs of tools would inherit it:
+# Left out, because programs of tools would inherit it:
 # - RestrictNamespaces, PrivateUsers: the sandbox is made of namespaces.
 # - a SystemCallFilter that names what is allowed: the sandbox mounts and pivots, and has a filter of its own for what
 #   runs inside.
