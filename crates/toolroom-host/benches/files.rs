@@ -1,12 +1,12 @@
-//! What it costs to reach files safely, beside the same work of the standard library.
+//! Cost of guarded file access, compared with the standard library.
 
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
-    reason = "a bench looks at the clock, at its arguments and at files"
+    reason = "a bench reads the clock, its arguments and files"
 )]
 
-#[expect(dead_code, reason = "this bench holds its figures against nothing but each other")]
+#[expect(dead_code, reason = "this bench sets no thresholds")]
 #[path = "../../toolroom/benches/measure/mod.rs"]
 mod measure;
 
@@ -27,14 +27,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let time = |case: &str, work: &mut dyn FnMut()| measure.time("files", case, Bar::NONE, work);
     let folder = tempfile::tempdir()?;
     let space = Workspace::new(folder.path().to_owned());
-    let walking = space.clone().without_links();
+    let without_openat2 = space.clone().without_links();
     for (name, size) in SIZES {
         let text = "some text of a line\n".repeat(size / 20 + 1);
         let content = text.get(..size).ok_or("the text is too short")?;
         let path = folder.path().join(name);
         fs::write(&path, content)?;
         time(&format!("read_{name}"), &mut || drop(space.read(name)));
-        time(&format!("read_{name}_without_openat2"), &mut || drop(walking.read(name)));
+        time(&format!("read_{name}_without_openat2"), &mut || drop(without_openat2.read(name)));
         time(&format!("read_{name}_std"), &mut || drop(fs::read_to_string(&path)));
         time(&format!("write_{name}"), &mut || {
             drop(space.write("written", content.as_bytes(), Parents::MustExist));
@@ -57,11 +57,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         fs::write(many.join(number.to_string()), "x")?;
     }
     time("list_1000", &mut || drop(space.list("many", ENTRIES)));
-    time("list_1000_std", &mut || drop(listed(&many)));
+    time("list_1000_std", &mut || drop(list_with_std(&many)));
     Ok(())
 }
 
-/// As whole and as lasting as ours: beside its place, synced, renamed, and the folder synced.
+/// As atomic and durable as `Workspace::write`: temporary file, sync, rename, sync of the folder.
 fn write_synced(target: &Path, content: &str) -> io::Result<()> {
     let stage = target.with_extension("part");
     fs::write(&stage, content)?;
@@ -70,8 +70,8 @@ fn write_synced(target: &Path, content: &str) -> io::Result<()> {
     fs::File::open(target.parent().unwrap_or(Path::new("/")))?.sync_all()
 }
 
-/// The baseline: lists names, kinds and sizes with `std` only.
-fn listed(folder: &Path) -> io::Result<Vec<(OsString, bool, u64)>> {
+/// Lists names, kinds and sizes.
+fn list_with_std(folder: &Path) -> io::Result<Vec<(OsString, bool, u64)>> {
     let entries = fs::read_dir(folder)?.map(|entry| {
         let entry = entry?;
         let metadata = entry.metadata()?;

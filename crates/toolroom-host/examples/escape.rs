@@ -1,6 +1,6 @@
-//! Tries to get out of a sandbox: `escape WAY [ARGUMENT…]`. Prints what it got hold of, or `YES` where the kernel did what
-//! it was asked; prints nothing and fails where it was refused. The tests of the sandbox run it inside and outside.
-#![expect(unsafe_code, reason = "many ways out are system calls that have no safe door")]
+//! Tries to escape from a sandbox: `escape METHOD [ARGUMENT…]`. Prints the data it obtained, or `YES` if the kernel allowed the
+//! call; fails without output if it was refused. The tests of the sandbox run it inside and outside.
+#![expect(unsafe_code, reason = "many attacks are system calls without a safe wrapper")]
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -9,7 +9,7 @@
     clippy::indexing_slicing,
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "an attacker goes through every door, and falls over nothing but the sandbox"
+    reason = "an attacker uses every API, and only the sandbox may stop it"
 )]
 
 use std::ffi::CString;
@@ -22,17 +22,17 @@ use std::os::unix::net::{SocketAddr, UnixDatagram, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Which signal a descriptor sends; the same number everywhere.
+/// `fcntl` command that sets the signal of a descriptor; the same number on every architecture.
 const F_SETSIG: usize = 10;
 
 type Result<T> = std::io::Result<T>;
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let (way, rest) = words.split_first().unwrap();
-    let at = |place: usize| rest[place].as_str();
-    let number = |place: usize| at(place).parse::<usize>().unwrap();
-    match way.as_str() {
+    let (method, rest) = words.split_first().unwrap();
+    let at = |index: usize| rest[index].as_str();
+    let number = |index: usize| at(index).parse::<usize>().unwrap();
+    match method.as_str() {
         "tcp" => drop(TcpStream::connect(at(0))?.write_all(b"out")),
         "udp" => {
             let any = if at(0).starts_with('[') { "[::]:0" } else { "0.0.0.0:0" };
@@ -41,7 +41,7 @@ fn main() -> Result<()> {
         "unix" => drop(UnixStream::connect(at(0))?),
         "unix-datagram" => drop(UnixDatagram::unbound()?.send_to(b"out", at(0))?),
         "pair" => {
-            // One of two that know each other may write to others all the same.
+            // A connected socket can still send to another address.
             let (one, _other) = UnixDatagram::pair()?;
             one.send_to(b"out", at(0))?;
         }
@@ -90,7 +90,7 @@ fn main() -> Result<()> {
             call(libc::SYS_setpriority, &[2, 0, 19])?;
         }
         "by-a-pipe" => {
-            // The kernel itself sends the signal, when something can be read.
+            // The kernel sends the signal when the pipe becomes readable.
             let (reader, mut writer) = std::io::pipe()?;
             let pipe = reader.as_raw_fd() as usize;
             call(libc::SYS_fcntl, &[pipe, libc::F_SETOWN as usize, number(0)])?;
@@ -129,11 +129,11 @@ fn main() -> Result<()> {
             )?);
         }
         "watch" => {
-            let (watch, place) = (call(libc::SYS_inotify_init1, &[0])?, c(at(0)));
-            yes(call(libc::SYS_inotify_add_watch, &[watch as usize, place.as_ptr() as usize, 0xfff])?);
+            let (watch, path) = (call(libc::SYS_inotify_init1, &[0])?, c(at(0)));
+            yes(call(libc::SYS_inotify_add_watch, &[watch as usize, path.as_ptr() as usize, 0xfff])?);
         }
         "hoard" => {
-            // Memory that no process has in its map.
+            // Memory that is not in any process's map.
             let name = c("hoard");
             yes(call(libc::SYS_memfd_create, &[name.as_ptr() as usize, 0])?);
         }
@@ -145,15 +145,15 @@ fn main() -> Result<()> {
         "watch-all" => yes(call(libc::SYS_fanotify_init, &[0, 0])?),
         "kernel-log" => yes(call(libc::SYS_syslog, &[10, 0, 0])?),
         "mount" => {
-            let (kind, place) = (c("tmpfs"), c(at(0)));
-            let place = place.as_ptr() as usize;
-            yes(call(libc::SYS_mount, &[kind.as_ptr() as usize, place, kind.as_ptr() as usize, 0, 0])?);
+            let (kind, path) = (c("tmpfs"), c(at(0)));
+            let path = path.as_ptr() as usize;
+            yes(call(libc::SYS_mount, &[kind.as_ptr() as usize, path, kind.as_ptr() as usize, 0, 0])?);
         }
         "open-tree" => {
-            let place = c("/");
+            let path = c("/");
             // A copy of all mounts.
             let flags = 1 | libc::O_CLOEXEC as usize;
-            yes(call(libc::SYS_open_tree, &[libc::AT_FDCWD as usize, place.as_ptr() as usize, flags])?);
+            yes(call(libc::SYS_open_tree, &[libc::AT_FDCWD as usize, path.as_ptr() as usize, flags])?);
         }
         "new-filesystem" => {
             let kind = c("tmpfs");
@@ -179,8 +179,8 @@ fn main() -> Result<()> {
             yes(call(libc::SYS_setns, &[space.as_raw_fd() as usize, 0])?);
         }
         "chroot" => {
-            let place = c(at(0));
-            yes(call(libc::SYS_chroot, &[place.as_ptr() as usize])?);
+            let path = c(at(0));
+            yes(call(libc::SYS_chroot, &[path.as_ptr() as usize])?);
         }
         "by-handle" => by_handle(at(0))?,
         "descriptors" => {
@@ -193,7 +193,7 @@ fn main() -> Result<()> {
             }
         }
         "from-memory" => {
-            // A copy of this program that is in no folder.
+            // A copy of this program in anonymous memory.
             let name = c("copy");
             let memory = owned(call(libc::SYS_memfd_create, &[name.as_ptr() as usize, 0])?);
             let mut copy = File::from(memory);
@@ -209,10 +209,10 @@ fn main() -> Result<()> {
             call(libc::SYS_renameat2, &words)?;
         }
         "type" => {
-            let place = c("/dev/ptmx");
+            let path = c("/dev/ptmx");
             let terminal = owned(call(
                 libc::SYS_openat,
-                &[libc::AT_FDCWD as usize, place.as_ptr() as usize, libc::O_RDWR as usize],
+                &[libc::AT_FDCWD as usize, path.as_ptr() as usize, libc::O_RDWR as usize],
             )?);
             let unlocked = 0_i32;
             let number = terminal.as_raw_fd() as usize;
@@ -269,21 +269,21 @@ fn owned(descriptor: i64) -> OwnedFd {
 fn call(number: libc::c_long, given: &[usize]) -> Result<i64> {
     let mut words = [0; 6];
     words[..given.len()].copy_from_slice(given);
-    // SAFETY: every caller hands over numbers and pointers to what it keeps until the call is over.
+    // SAFETY: callers pass numbers, and pointers that stay valid during the call.
     let answer = unsafe { libc::syscall(number, words[0], words[1], words[2], words[3], words[4], words[5]) };
     if answer < 0 { Err(std::io::Error::last_os_error()) } else { Ok(answer) }
 }
 
-/// Where a process keeps something that can be changed.
+/// A writable address of a process: the last word of its stack.
 fn writable_address(process: usize) -> Result<usize> {
     let map = std::fs::read_to_string(format!("/proc/{process}/maps"))?;
     let line = map.lines().find(|line| line.contains(" rw-p ") && line.contains("[stack]")).unwrap();
     Ok(usize::from_str_radix(line.split('-').nth(1).unwrap().split(' ').next().unwrap(), 16).unwrap() - 8)
 }
 
-/// Reads or writes eight bytes on another stack: the last ones, which are nothing but zeros.
+/// Reads or writes the last eight bytes of another process's stack, which are zeros.
 fn vm(number: libc::c_long, process: usize) -> Result<()> {
-    // Where it is does not matter to a filter, so a refused map is no end.
+    // A syscall filter ignores the address, so any will do if the map is refused.
     let address = writable_address(process).unwrap_or(0x1000);
     let mut bytes = [0_u8; 8];
     let here = [bytes.as_mut_ptr() as usize, 8];
@@ -301,7 +301,7 @@ fn print_from_start(descriptor: OwnedFd) -> Result<()> {
     Ok(())
 }
 
-/// Opens a file by the number the file system knows it by, without any path.
+/// Opens a file by its file system handle, without a path.
 fn by_handle(path: &str) -> Result<()> {
     let name = c(path);
     let mut handle = [0_u32; 34];

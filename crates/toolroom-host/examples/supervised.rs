@@ -1,8 +1,8 @@
-//! Runs a command line under the supervisor, and says how it ended: `supervised FOLDER PROGRAM [ARGUMENT…]`.
+//! Runs a program under the supervisor and prints how it ended: `supervised FOLDER PROGRAM [ARGUMENT…]`.
 //!
-//! With `CONFINED` set to `namespaces` or `landlock` it runs in a sandbox of that level, and may change the folder. `OWN`
-//! names a folder that is hidden from it, `PROGRAMS_READ` credentials that are not.
-//! The example is its own helper, as every program that embeds the supervisor can be.
+//! With `CONFINED` set to `namespaces` or `landlock`, the program runs in a sandbox of that level and may write to the folder.
+//! `OWN` names a folder to hide from it, `PROGRAMS_READ` a credential to show. The example is its own supervisor helper, as
+//! every program that embeds the supervisor can be.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -17,7 +17,7 @@ use toolroom_host::sandbox::{Level, Profile, Sandbox, SandboxRequest};
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut arguments = environment::arguments().into_iter().skip(1);
-    let first = arguments.next().ok_or("say a folder and a program")?;
+    let first = arguments.next().ok_or("usage: supervised FOLDER PROGRAM [ARGUMENT…]")?;
     if first == SUBCOMMAND {
         return Ok(helper_main(arguments));
     }
@@ -34,10 +34,12 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 
 async fn run(
     folder: OsString,
-    mut words: impl Iterator<Item = OsString>,
+    mut command: impl Iterator<Item = OsString>,
 ) -> Result<ProgramEnd, Box<dyn Error>> {
     let supervisor = Supervisor::new(environment::own_program());
-    let mut order = Order::new(words.next().ok_or("say a program")?, &folder).with_arguments(words);
+    let mut order =
+        Order::new(command.next().ok_or("usage: supervised FOLDER PROGRAM [ARGUMENT…]")?, &folder)
+            .with_arguments(command);
     order.limits.wall = Some(Duration::from_secs(60));
     let level = match environment::variable("CONFINED").as_deref() {
         Some("namespaces") => Some(Level::Namespaces),
@@ -51,7 +53,7 @@ async fn run(
         profile.programs_read.extend(environment::variable("PROGRAMS_READ"));
         order.confinement = Some(sandbox.confine(&profile)?);
     }
-    // A mark by which tests find everything that came from here.
+    // Tests find all descendants by this variable.
     if let Some(mark) = environment::variable("MARK") {
         order.variables = order.variables.with("MARK", mark)?;
     }

@@ -1,13 +1,13 @@
-//! What it costs to read an answer and to write a conversation, on each wire.
+//! Cost of decoding a response and encoding a conversation, for each wire format.
 
 #![expect(
     clippy::disallowed_methods,
     clippy::cast_precision_loss,
-    reason = "a bench looks at the clock and at its arguments, and its figures are rounded"
+    reason = "a bench reads the clock and its arguments, and rounds its figures"
 )]
 
 #[path = "../../toolroom/benches/measure/mod.rs"]
-#[expect(dead_code, reason = "this bench has nothing to hold its figures against")]
+#[expect(dead_code, reason = "this bench sets no thresholds")]
 mod measure;
 
 use std::hint::black_box;
@@ -24,7 +24,7 @@ use toolroom_host::sse::Reader;
 use toolroom_models::vendor::WireKind;
 use toolroom_models::wire::{Quirks, WireOptions};
 
-/// Events of a long answer.
+/// Events of the response.
 const EVENTS: usize = 4_000;
 const TURNS: usize = 50;
 const ROUNDS: usize = 21;
@@ -35,7 +35,7 @@ fn main() -> Result<(), ModelError> {
     let request = conversation();
     for kind in WireKind::ALL {
         let (wire, name) = (kind.wire(), kind.as_str());
-        let stream = answer(kind);
+        let stream = response(kind);
         decode(kind, &options, &stream)?;
         throughput(&measure, &format!("decode_{name}"), stream.len(), || decode(kind, &options, &stream));
         let case = format!("encode_{TURNS}_turns_{name}");
@@ -44,24 +44,24 @@ fn main() -> Result<(), ModelError> {
     Ok(())
 }
 
-/// Reads a stream as it arrives: in pieces that end anywhere.
+/// Reads a stream in chunks that are not aligned with events.
 fn decode(kind: WireKind, options: &WireOptions, stream: &str) -> Result<usize, ModelError> {
     let mut reader = Reader::default();
     let mut decoder = kind.wire().decoder(options);
     let mut events = Vec::new();
-    let mut told = 0;
+    let mut deltas = 0;
     for piece in stream.as_bytes().chunks(1_400) {
         let read = reader.push(piece, |event| events.push(event));
-        read.map_err(|_| ModelError::new(ModelErrorKind::Protocol, "an event without end"))?;
+        read.map_err(|_| ModelError::new(ModelErrorKind::Protocol, "an event without an end"))?;
         for event in events.drain(..) {
-            decoder.event(&event, &mut |_| told += 1)?;
+            decoder.event(&event, &mut |_| deltas += 1)?;
         }
     }
-    decoder.finish().map(|answer| answer.blocks.len() + told)
+    decoder.finish().map(|answer| answer.blocks.len() + deltas)
 }
 
-/// A long answer in small pieces.
-fn answer(kind: WireKind) -> String {
+/// A streamed response of many small deltas.
+fn response(kind: WireKind) -> String {
     let word = "lorem ";
     let delta = |at: usize| match kind {
         WireKind::OpenaiChat => {
@@ -98,7 +98,7 @@ fn answer(kind: WireKind) -> String {
     events.map(|event| format!("data: {event}\n\n")).collect()
 }
 
-/// Questions, calls, results and answers, with tools on offer.
+/// A conversation of questions, calls, results and answers, with tools.
 fn conversation() -> ModelRequest {
     let turn = |at: usize| {
         let id = ModelCallId::new(&format!("call_{at}"));
@@ -134,9 +134,9 @@ fn conversation() -> ModelRequest {
     }
 }
 
-/// How many megabytes are read in a second.
+/// Reports megabytes per second.
 fn throughput<T>(measure: &Measure, case: &str, bytes: usize, mut work: impl FnMut() -> T) {
-    if !measure.wants("models", case) {
+    if !measure.selects("models", case) {
         return;
     }
     let mut round = || {

@@ -1,20 +1,20 @@
-//! What a call costs with everything around it: a real database, many callers, a fresh process, a server.
+//! End-to-end cost of a call: with a real database, concurrent callers, a new process, a server.
 
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
-    reason = "a bench looks at the clock, starts processes and reads what the system says of them"
+    reason = "a bench reads the clock and `/proc`, and starts processes"
 )]
 
+mod fixture;
 #[path = "../../toolroom/benches/instant_model/mod.rs"]
 mod instant_model;
-mod lived_in;
 mod mcp;
 #[path = "../../toolroom/benches/measure/mod.rs"]
 mod measure;
 mod rest;
-mod served;
-mod talk;
+mod run_steps;
+mod server_process;
 #[path = "../../toolroom/benches/ticket/mod.rs"]
 mod ticket;
 
@@ -27,10 +27,10 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Instant;
 
+use fixture::{call, fill_journal, folder, open, room};
 use instant_model::InstantModel;
-use lived_in::{call, folder, grow_old, open, room};
 use measure::{Bar, Measure, median, quantile, report};
-use talk::Talk;
+use run_steps::RunSteps;
 use ticket::{echo, many_tools, ticket};
 use tokio::runtime::{Builder, Runtime};
 use toolroom::Toolroom;
@@ -42,8 +42,8 @@ use toolroom::scope::{ProjectId, Scope};
 use toolroom::tool::{Arguments, Effect};
 use toolroom_store::Store;
 
-/// Makes this program behave as the command line: `call` prints a result, as the real one does; `memory` adds on
-/// stderr what the process needed at most; `serve` has two more tools, and `bare…` are no Toolroom at all.
+/// Makes this program behave as the command line: `call` prints a result; `memory` also prints `/proc/self/status` on stderr;
+/// `serve` registers two more tools; `baseline…` are minimal servers without Toolroom.
 const AS_CLI: &str = "TOOLROOM_BENCH_AS_CLI";
 
 /// Rounds per rate; odd, so that there is a median round.
@@ -52,17 +52,16 @@ const ROUNDS: usize = 5;
 /// Processes started per figure.
 const STARTS: usize = 31;
 
-/// How many ask at once.
-const CROWD: usize = 32;
+/// Concurrent callers.
+const CALLERS: usize = 32;
 
-/// Conversations that are left alone, and those before them that fill caches.
+/// Measured conversations, and those before them that fill caches.
 const IDLE: usize = 5_000;
 const WARM_UP: usize = 2_000;
 
-/// Of every Linux that this runs on.
+/// The page size on supported platforms.
 const PAGE_BYTES: u64 = 4_096;
 
-/// What this process has used, among other things.
 const SELF: &str = "/proc/self/stat";
 
 /// `/proc/PID/stat` counts in hundredths of a second on every Linux.
@@ -71,19 +70,19 @@ const TICK_US: f64 = 10_000.0;
 type Done = Result<(), Box<dyn Error>>;
 
 fn main() -> ExitCode {
-    let done = match std::env::var(AS_CLI).as_deref() {
-        Ok("bare") => served::bare::over_http(rest::say_again),
-        Ok("bare_mcp") => served::bare::over_http(mcp::say_again),
-        Ok("bare_stdio") => served::bare::over_stdio(mcp::say_again),
+    let result = match std::env::var(AS_CLI).as_deref() {
+        Ok("baseline") => server_process::baseline::over_http(rest::echo_result),
+        Ok("baseline_mcp") => server_process::baseline::over_http(mcp::echo_result),
+        Ok("baseline_stdio") => server_process::baseline::over_stdio(mcp::echo_result),
         Ok("serve") => return toolroom_server::run(register_served),
-        Ok(mode) => return as_cli(mode),
+        Ok(mode) => return run_command(mode),
         Err(_) => journal()
             .and_then(|()| idle_conversations())
             .and_then(|()| start())
             .and_then(|()| rest::figures())
             .and_then(|()| mcp::figures()),
     };
-    match done {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             drop(writeln!(std::io::stderr(), "{error}"));
@@ -92,7 +91,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn as_cli(mode: &str) -> ExitCode {
+fn run_command(mode: &str) -> ExitCode {
     let code = toolroom_server::run(register_many);
     if mode == "memory" {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -115,7 +114,7 @@ fn register_many(catalog: &Catalog) -> Result<(), RegisterError> {
 fn journal() -> Done {
     let measure = Measure::from_arguments();
     let folder = folder()?;
-    hand_over(&measure);
+    switch_threads(&measure);
     sync_to_disk(&measure, folder.path())?;
 
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -124,26 +123,34 @@ fn journal() -> Done {
     let pure = Work::Call(room.clone(), "note");
     let write = Work::Call(room, "write");
     let bar = Bar::floor_and_aim(10_000.0, 20_000.0);
-    crowd(&measure, &runtime, "journaled_pure", &pure, CROWD, 16_000, bar)?;
-    crowd(&measure, &runtime, "journaled_pure", &pure, 1, 2_000, Bar::NONE)?;
-    crowd(&measure, &runtime, "journaled_write", &write, CROWD, 3_200, Bar::NONE)?;
-    crowd(&measure, &runtime, "journaled_write", &write, 1, 300, Bar::NONE)?;
-    // The two halves of a pure call that touch the database.
-    crowd(&measure, &runtime, "close_alone", &Work::Close(store.clone()), CROWD, 16_000, Bar::NONE)?;
-    crowd(&measure, &runtime, "close_alone", &Work::Close(store.clone()), 1, 2_000, Bar::NONE)?;
-    crowd(&measure, &runtime, "switches_alone", &Work::Switches(store.clone()), CROWD, 32_000, Bar::NONE)?;
-    crowd(&measure, &runtime, "switches_alone", &Work::Switches(store.clone()), 1, 2_000, Bar::NONE)?;
-    let steps = Work::Step(Box::new(Talk::new(store.clone())));
-    crowd(&measure, &runtime, "run_step", &steps, CROWD, 8_000, Bar::NONE)?;
-    crowd(&measure, &runtime, "run_step", &steps, 1, 1_000, Bar::NONE)?;
+    measure_work(&measure, &runtime, "journaled_pure", &pure, CALLERS, 16_000, bar)?;
+    measure_work(&measure, &runtime, "journaled_pure", &pure, 1, 2_000, Bar::NONE)?;
+    measure_work(&measure, &runtime, "journaled_write", &write, CALLERS, 3_200, Bar::NONE)?;
+    measure_work(&measure, &runtime, "journaled_write", &write, 1, 300, Bar::NONE)?;
+    // The two parts of a pure call that use the database.
+    measure_work(&measure, &runtime, "close_alone", &Work::Close(store.clone()), CALLERS, 16_000, Bar::NONE)?;
+    measure_work(&measure, &runtime, "close_alone", &Work::Close(store.clone()), 1, 2_000, Bar::NONE)?;
+    measure_work(
+        &measure,
+        &runtime,
+        "switches_alone",
+        &Work::Switches(store.clone()),
+        CALLERS,
+        32_000,
+        Bar::NONE,
+    )?;
+    measure_work(&measure, &runtime, "switches_alone", &Work::Switches(store.clone()), 1, 2_000, Bar::NONE)?;
+    let steps = Work::Step(Box::new(RunSteps::new(store.clone())));
+    measure_work(&measure, &runtime, "run_step", &steps, CALLERS, 8_000, Bar::NONE)?;
+    measure_work(&measure, &runtime, "run_step", &steps, 1, 1_000, Bar::NONE)?;
     runtime.block_on(store.shutdown())?;
     Ok(())
 }
 
-/// What a conversation takes while nobody talks: in this process, and in the database.
+/// Memory and disk space of an idle conversation.
 fn idle_conversations() -> Done {
     let measure = Measure::from_arguments();
-    if !measure.wants("memory", "idle_conversation") {
+    if !measure.selects("memory", "idle_conversation") {
         return Ok(());
     }
     let folder = folder()?;
@@ -155,21 +162,21 @@ fn idle_conversations() -> Done {
         room.catalog().register(echo("app:echo", Effect::Pure)?)?;
         let model = Candidate::new(Arc::new(InstantModel::new(0, 0)));
         let agent = Agent::new(room, Arc::new(store.clone()), AgentRecord::default(), [model])?;
-        talk_to(&agent, WARM_UP).await?;
+        start_conversations(&agent, WARM_UP).await?;
         let before = resident_bytes()?;
-        talk_to(&agent, IDLE).await?;
+        start_conversations(&agent, IDLE).await?;
         let grown = resident_bytes()?.saturating_sub(before);
         store.shutdown().await?;
         let each = |bytes: u64| bytes as f64 / IDLE as f64;
         report("memory", "idle_conversation", each(grown), "bytes", Bar::NONE, IDLE);
-        let kept = fs::metadata(&database)?.len();
-        let each = kept as f64 / (IDLE + WARM_UP) as f64;
+        let size = fs::metadata(&database)?.len();
+        let each = size as f64 / (IDLE + WARM_UP) as f64;
         report("memory", "idle_conversation_in_the_database", each, "bytes", Bar::NONE, IDLE);
         Ok(())
     })
 }
 
-async fn talk_to(agent: &Agent, conversations: usize) -> Done {
+async fn start_conversations(agent: &Agent, conversations: usize) -> Done {
     for _ in 0..conversations {
         agent.send(SendRequest::new("how is the weather in Bergen today?")).await?;
     }
@@ -179,27 +186,26 @@ async fn talk_to(agent: &Agent, conversations: usize) -> Done {
 fn resident_bytes() -> Result<u64, Box<dyn Error>> {
     let pages = fs::read_to_string("/proc/self/statm")?;
     let resident: u64 =
-        pages.split_whitespace().nth(1).ok_or("the system does not say how much memory is used")?.parse()?;
+        pages.split_whitespace().nth(1).ok_or("`/proc/self/statm` has no resident size")?.parse()?;
     Ok(resident * PAGE_BYTES)
 }
 
-/// What one caller does over and over.
-#[expect(clippy::large_enum_variant, reason = "one of each is made for a measurement")]
+/// What one caller repeats.
+#[expect(clippy::large_enum_variant, reason = "created once per measurement")]
 enum Work {
     Call(Toolroom, &'static str),
     Close(Store),
     Switches(Store),
-    Step(Box<Talk>),
+    Step(Box<RunSteps>),
 }
 
 impl Work {
-    /// The same for another caller.
-    fn another(&self) -> Self {
+    fn for_another_caller(&self) -> Self {
         match self {
             Self::Call(room, tool) => Self::Call(room.clone(), tool),
             Self::Close(store) => Self::Close(store.clone()),
             Self::Switches(store) => Self::Switches(store.clone()),
-            Self::Step(talk) => Self::Step(Box::new(talk.another())),
+            Self::Step(steps) => Self::Step(Box::new(steps.for_another_caller())),
         }
     }
 
@@ -219,12 +225,12 @@ impl Work {
                 let standing = store.standing(&ProjectId::default()).await;
                 standing.map(drop).map_err(|error| error.to_string())
             }
-            Self::Step(talk) => talk.step().await,
+            Self::Step(steps) => steps.step().await,
         }
     }
 }
 
-/// A row as a pure call leaves it.
+/// The row of a finished pure call.
 fn record(arguments: &Arguments) -> CallRecord {
     let now = SystemClock.now();
     CallRecord {
@@ -238,8 +244,8 @@ fn record(arguments: &Arguments) -> CallRecord {
     }
 }
 
-/// Rate, latency and processor time of `n` works by so many callers.
-fn crowd(
+/// Reports rate, latency and processor time of `n` works by concurrent callers.
+fn measure_work(
     measure: &Measure,
     runtime: &Runtime,
     case: &str,
@@ -249,7 +255,7 @@ fn crowd(
     bar: Bar,
 ) -> Done {
     let case = format!("{case}_by_{callers}");
-    if !measure.wants("journal", &case) {
+    if !measure.selects("journal", &case) {
         return Ok(());
     }
     runtime.block_on(round(work, callers, n / 4))?;
@@ -273,7 +279,7 @@ async fn round(work: &Work, callers: usize, n: usize) -> Result<Vec<f64>, String
     let arguments: Arguments = ticket().as_object().cloned().unwrap_or_default();
     let tasks: Vec<_> = (0..callers)
         .map(|_| {
-            let (work, arguments) = (work.another(), arguments.clone());
+            let (work, arguments) = (work.for_another_caller(), arguments.clone());
             tokio::spawn(async move {
                 let mut latencies = Vec::with_capacity(n / callers);
                 for _ in 0..n / callers {
@@ -292,7 +298,7 @@ async fn round(work: &Work, callers: usize, n: usize) -> Result<Vec<f64>, String
     Ok(latencies)
 }
 
-/// Of all threads of a process so far, in microseconds.
+/// Processor time of all threads of a process, in microseconds.
 fn processor_time(stat: &str) -> Result<f64, Box<dyn Error>> {
     let stat = fs::read_to_string(stat)?;
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_ascii_whitespace();
@@ -300,19 +306,19 @@ fn processor_time(stat: &str) -> Result<f64, Box<dyn Error>> {
     Ok(ticks * TICK_US)
 }
 
-/// What it costs that the database has a thread of its own: there and back, once.
-fn hand_over(measure: &Measure) {
-    let (ask, asked) = mpsc::channel::<()>();
-    let (answer, answered) = mpsc::channel::<()>();
-    let other = thread::spawn(move || while asked.recv().is_ok() && answer.send(()).is_ok() {});
+/// The baseline for the database thread: a message to another thread and back.
+fn switch_threads(measure: &Measure) {
+    let (requests, request) = mpsc::channel::<()>();
+    let (responses, response) = mpsc::channel::<()>();
+    let other = thread::spawn(move || while request.recv().is_ok() && responses.send(()).is_ok() {});
     measure.time("limit", "to_another_thread_and_back", Bar::NONE, || {
-        ask.send(()).is_ok() && answered.recv().is_ok()
+        requests.send(()).is_ok() && response.recv().is_ok()
     });
-    drop(ask);
+    drop(requests);
     drop(other.join());
 }
 
-/// What a commit that survives the loss of power cannot beat.
+/// The baseline for a commit that survives power loss.
 fn sync_to_disk(measure: &Measure, folder: &Path) -> Done {
     let mut file = File::create(folder.join("synced"))?;
     measure.time("limit", "write_and_sync_4_kb", Bar::NONE, || {
@@ -321,25 +327,25 @@ fn sync_to_disk(measure: &Measure, folder: &Path) -> Done {
     Ok(())
 }
 
-/// From starting a process to its end, with a database that has been in use.
+/// From start to exit of a process, with a filled database.
 fn start() -> Done {
     let measure = Measure::from_arguments();
-    if !measure.wants("start", "") && !measure.wants("memory", "") {
+    if !measure.selects("start", "") && !measure.selects("memory", "") {
         return Ok(());
     }
     let home = folder()?;
-    grow_old(home.path())?;
-    let real = Path::new(env!("CARGO_BIN_EXE_toolroom"));
-    let ours = std::env::current_exe()?;
+    fill_journal(home.path())?;
+    let toolroom = Path::new(env!("CARGO_BIN_EXE_toolroom"));
+    let this_program = std::env::current_exe()?;
     let call = ["call", "calculator", "expression=2 + 2 * 3"];
     let bar = Bar::floor_and_aim(40.0, 15.0);
     let mut cases: Vec<(&str, Bar, Command)> = vec![
-        ("call_among_1000_tools", bar, command(&ours, &call, home.path())),
-        ("call", bar, command(real, &call, home.path())),
-        ("help", Bar::NONE, command(real, &["--help"], home.path())),
+        ("call_among_1000_tools", bar, command(&this_program, &call, home.path())),
+        ("call", bar, command(toolroom, &call, home.path())),
+        ("help", Bar::NONE, command(toolroom, &["--help"], home.path())),
         ("bin_true", Bar::NONE, Command::new("/bin/true")),
     ];
-    // Interleaved, so that all of them see the same weather.
+    // Interleaved, so that all run under the same load.
     let mut times = vec![Vec::with_capacity(STARTS); cases.len()];
     for _ in 0..STARTS {
         for ((case, _, command), times) in cases.iter_mut().zip(&mut times) {
@@ -353,11 +359,11 @@ fn start() -> Done {
     for ((case, bar, _), mut times) in cases.into_iter().zip(times) {
         report("start", case, median(&mut times), "ms", bar, STARTS);
     }
-    let output = command(&ours, &call, home.path()).env(AS_CLI, "memory").output()?;
+    let output = command(&this_program, &call, home.path()).env(AS_CLI, "memory").output()?;
     let status = String::from_utf8(output.stderr)?;
     let peak =
         status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.strip_suffix("kB")?.trim().parse().ok());
-    let peak: f64 = peak.ok_or("the system does not say how much memory was used")?;
+    let peak: f64 = peak.ok_or("`/proc/self/status` has no peak memory")?;
     report("memory", "call_among_1000_tools", peak / 1024.0, "MB", Bar::aim(24.0), 1);
     Ok(())
 }

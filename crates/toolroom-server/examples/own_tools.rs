@@ -61,9 +61,8 @@ fn register(catalog: &Catalog) -> Result<(), RegisterError> {
     )
 }
 
-/// What a tool says about itself is part of its definition: with another text it has to be approved anew. Set the
-/// variable to see that.
-#[expect(clippy::disallowed_methods, reason = "an example outside the house")]
+/// The description is part of a tool's definition: change it with the variable, and approvals no longer apply.
+#[expect(clippy::disallowed_methods, reason = "an example for programs outside this repository")]
 fn publish_note_says() -> String {
     std::env::var("PUBLISH_NOTE_SAYS").unwrap_or_else(|_| "Append a line to a file others read".to_owned())
 }
@@ -76,9 +75,8 @@ struct Note {
     text: String,
 }
 
-/// Inside this repository files are opened by `toolroom-host`; a program of your own opens what it likes.
-/// The call's id goes into the file as well, so that each line can be traced to its row in the journal.
-#[expect(clippy::disallowed_types, reason = "an example outside the house")]
+/// Writes the call's id with the line, so that each line can be traced to its journal row.
+#[expect(clippy::disallowed_types, reason = "an example for programs outside this repository")]
 async fn append_note(context: CallContext, note: Note) -> Result<&'static str, ToolError> {
     let line = format!("{} {}\n", context.call_id(), note.text);
     let mut options = std::fs::OpenOptions::new();
@@ -105,16 +103,16 @@ struct Sending {
     receipt: Option<String>,
 }
 
-/// Like `append_note`, for something that takes a while before and after its effect.
+/// Like `append_note`, but waits for a file before and after its effect.
 async fn send_note(context: CallContext, sending: Sending) -> Result<&'static str, ToolError> {
-    is_there(sending.way).await;
+    wait_for_file(sending.way).await;
     append_note(context, Note { path: sending.path, text: sending.text }).await?;
-    is_there(sending.receipt).await;
+    wait_for_file(sending.receipt).await;
     Ok("sent")
 }
 
-#[expect(clippy::disallowed_methods, reason = "an example outside the house")]
-async fn is_there(path: Option<String>) {
+#[expect(clippy::disallowed_methods, reason = "an example for programs outside this repository")]
+async fn wait_for_file(path: Option<String>) {
     let Some(path) = path else { return };
     let mut pause = Duration::from_millis(10);
     while !std::path::Path::new(&path).exists() {
@@ -124,7 +122,7 @@ async fn is_there(path: Option<String>) {
 }
 
 /// A file that holds exactly this line, however often it is written.
-#[expect(clippy::disallowed_methods, reason = "an example outside the house")]
+#[expect(clippy::disallowed_methods, reason = "an example for programs outside this repository")]
 async fn mirror_note(_context: CallContext, note: Note) -> Result<&'static str, ToolError> {
     std::fs::write(&note.path, format!("{}\n", note.text))
         .map_err(|error| cannot_write(&note.path, error))?;
@@ -137,7 +135,7 @@ struct Notes {
     path: String,
 }
 
-#[expect(clippy::disallowed_methods, reason = "an example outside the house")]
+#[expect(clippy::disallowed_methods, reason = "an example for programs outside this repository")]
 async fn erase_notes(_context: CallContext, notes: Notes) -> Result<&'static str, ToolError> {
     std::fs::write(&notes.path, "").map_err(|error| cannot_write(&notes.path, error))?;
     Ok("erased")
@@ -172,7 +170,7 @@ enum Way {
     Long,
 }
 
-#[expect(clippy::panic, reason = "the way of saying it that was asked for")]
+#[expect(clippy::panic, reason = "the requested way to fail")]
 async fn blurt(context: CallContext, blurt: Blurt) -> Result<ToolOutput, ToolError> {
     let text = blurt.text;
     match blurt.way {

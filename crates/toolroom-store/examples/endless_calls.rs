@@ -1,4 +1,4 @@
-//! Makes calls until it is killed: `endless_calls <database> <process>`. Prints the id of each call once its close is
+//! Writes calls until it is killed: `endless_calls <database> <process>`. Prints the id of each call once its close is
 //! committed. The crash test runs several of these on one file.
 
 use std::io::Write;
@@ -12,11 +12,11 @@ use toolroom::tool::Effect;
 use toolroom_store::{ProcessIdentity, Store, StoreOptions};
 
 #[tokio::main(flavor = "current_thread")]
-#[expect(clippy::disallowed_methods, reason = "an example is told by its arguments what to do")]
+#[expect(clippy::disallowed_methods, reason = "an example reads its arguments")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let path = PathBuf::from(arguments.next().ok_or("which database?")?);
-    let process = arguments.next().ok_or("as which process?")?;
+    let path = PathBuf::from(arguments.next().ok_or("usage: endless_calls <database> <process>")?);
+    let process = arguments.next().ok_or("usage: endless_calls <database> <process>")?;
     let identity = ProcessIdentity { machine: "here".to_owned(), process, probe: Arc::new(|_| Some(true)) };
     let store = Store::open(&path, StoreOptions::new(identity), Arc::new(SystemClock)).await?;
     let mut out = std::io::stdout().lock();
@@ -41,6 +41,6 @@ fn record() -> CallRecord {
         effect: Some(Effect::Pure),
         status: CallStatus::Begun,
         begun_at: Some(now),
-        ..CallRecord::arrived(CallId::fresh(&SystemClock), Scope::default(), "example:crowd", now)
+        ..CallRecord::arrived(CallId::fresh(&SystemClock), Scope::default(), "example:calls", now)
     }
 }

@@ -1,5 +1,5 @@
-//! Runs agents until it is killed: `endless_runs <database> <process>`. Prints a conversation and its number of entries once
-//! they are committed. The crash test runs several of these on one file.
+//! Writes agent runs until it is killed: `endless_runs <database> <process>`. Prints each conversation with its number of
+//! entries once they are committed. The crash test runs several of these on one file.
 
 use std::error::Error;
 use std::io::Write;
@@ -16,28 +16,28 @@ use toolroom::policy::Provenance;
 use toolroom::scope::Scope;
 use toolroom_store::{ProcessIdentity, Store, StoreOptions};
 
-/// Steps of a run; the next one is of the same conversation.
+/// Steps per run; all runs belong to one conversation.
 const STEPS: u32 = 5;
 
 #[tokio::main(flavor = "current_thread")]
-#[expect(clippy::disallowed_methods, reason = "an example is told by its arguments what to do")]
+#[expect(clippy::disallowed_methods, reason = "an example reads its arguments")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let path = PathBuf::from(arguments.next().ok_or("which database?")?);
-    let process = arguments.next().ok_or("as which process?")?;
+    let path = PathBuf::from(arguments.next().ok_or("usage: endless_runs <database> <process>")?);
+    let process = arguments.next().ok_or("usage: endless_runs <database> <process>")?;
     let identity = ProcessIdentity { machine: "here".to_owned(), process, probe: Arc::new(|_| Some(true)) };
     let store = Store::open(&path, StoreOptions::new(identity), Arc::new(SystemClock)).await?;
     let left_open = conversation();
     let begin = begin(&left_open, run(&left_open));
     store.begin_run(begin).await?;
-    let mut talks = conversation();
+    let mut conversation = conversation();
     loop {
-        talk(&store, &mut talks).await?;
+        write_run(&store, &mut conversation).await?;
     }
 }
 
-/// One run from its message to its end.
-async fn talk(store: &Store, conversation: &mut Conversation) -> Result<(), Box<dyn Error>> {
+/// Writes one run, from its message to its end.
+async fn write_run(store: &Store, conversation: &mut Conversation) -> Result<(), Box<dyn Error>> {
     let mut out = std::io::stdout().lock();
     let mut run = run(conversation);
     store.begin_run(begin(conversation, run.clone())).await?;
@@ -45,9 +45,9 @@ async fn talk(store: &Store, conversation: &mut Conversation) -> Result<(), Box<
     for step in 1..=STEPS {
         run.iterations = step;
         run.state = if step == STEPS { RunState::Done } else { RunState::Running };
-        let told = u64::from(2 * step);
+        let last_event = u64::from(2 * step);
         let entries = vec![entry(&run, conversation.entries), entry(&run, conversation.entries + 1)];
-        let events = vec![event(told - 1), event(told)];
+        let events = vec![event(last_event - 1), event(last_event)];
         let (usage, requests) = (Vec::new(), Vec::new());
         store.step(RunStep { run: run.clone(), entries, events, usage, requests }).await?;
         conversation.entries += 2;
@@ -99,7 +99,7 @@ fn begin(conversation: &Conversation, run: Run) -> BeginRun {
 }
 
 fn entry(run: &Run, seq: u64) -> ConversationEntry {
-    let content = Content::Message(Arc::new(Message::user("Something is said here, again and again.")));
+    let content = Content::Message(Arc::new(Message::user("The same message, again and again.")));
     ConversationEntry { seq, run: run.id.clone(), at: SystemClock.now(), content }
 }
 

@@ -1,7 +1,7 @@
-//! Databases as each schema left them, for tests: `released <folder of migrations> <folder of databases>`.
+//! Creates a test database for each released schema version: `released <folder of migrations> <folder of databases>`.
 //!
-//! Makes `schema-N.db` for every migration that has none yet, out of the migrations up to it and the rows in
-//! `rows/1.sql` to `rows/N.sql`. One that is there is never made anew: it is what was released.
+//! Creates each missing `schema-N.db` from migrations 1 to N and the rows in `rows/1.sql` to `rows/N.sql`. Never replaces an
+//! existing one, since it represents a release.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -13,14 +13,12 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor, SqlSafeStr};
 const PAGE_BYTES: u32 = 512;
 
 #[tokio::main(flavor = "current_thread")]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "an example is told by its arguments what to do, and reads and writes files"
-)]
+#[expect(clippy::disallowed_methods, reason = "an example reads its arguments, and reads and writes files")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
-    let migrations = arguments.next().ok_or("which folder has the migrations?")?;
-    let databases = arguments.next().ok_or("which folder gets the databases?")?;
+    let migrations =
+        arguments.next().ok_or("usage: released <folder of migrations> <folder of databases>")?;
+    let databases = arguments.next().ok_or("usage: released <folder of migrations> <folder of databases>")?;
     let mut steps =
         std::fs::read_dir(migrations)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
     steps.sort();

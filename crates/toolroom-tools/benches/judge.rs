@@ -1,13 +1,13 @@
-//! What it costs to judge a command line.
+//! Cost of judging a command line.
 
 #![expect(
     clippy::disallowed_methods,
     clippy::cast_precision_loss,
-    reason = "a bench looks at the clock and at its arguments, and its figures are rounded"
+    reason = "a bench reads the clock and its arguments, and rounds its figures"
 )]
 
 #[path = "../../toolroom/benches/measure/mod.rs"]
-#[expect(dead_code, reason = "this bench needs only a part of it")]
+#[expect(dead_code, reason = "partly used in this bench")]
 mod measure;
 
 use measure::{Bar, Measure};
@@ -15,13 +15,13 @@ use toolroom_tools::shell::judge::{JudgeSettings, judge};
 
 const MEBIBYTE: usize = 1024 * 1024;
 
-/// The longest line should cost no more than this.
+/// For lines of maximum length.
 const AIM_US: f64 = 50_000.0;
 
 fn main() {
     let measure = Measure::from_arguments();
     let settings = JudgeSettings::default();
-    // With room for what stands around it.
+    // Leaves room for the text around it.
     let filled = |piece: &str| piece.repeat((MEBIBYTE - 64) / piece.len());
     let line = format!("grep -n pattern {} | head\n", "some/long/path/of/a/file.rs ".repeat(20));
     let aim = Bar::aim(AIM_US);
@@ -56,7 +56,7 @@ fn main() {
     ];
     for (case, text, bar) in &cases {
         assert!(text.len() <= MEBIBYTE, "{case}: {}", text.len());
-        // The others end at a limit.
+        // The other cases end at a limit of the judge.
         let is_long = case.contains("long") || case.contains("lines");
         assert!(!is_long || judge(text, &settings).printed.is_some(), "{case}");
         measure.time("judge", case, *bar, || judge(text, &settings));

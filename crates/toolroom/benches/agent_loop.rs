@@ -1,10 +1,10 @@
-//! What the agent loop costs by itself: a model that answers at once, a tool that returns what it is given, and
-//! conversations in memory. Encoding for a vendor is measured in `toolroom-models`.
+//! Cost of the agent loop alone: an instant model, an echo tool and conversations in memory. Encoding for vendors is
+//! measured in `toolroom-models`.
 
-#![expect(clippy::disallowed_methods, reason = "a bench looks at the clock and at its arguments")]
+#![expect(clippy::disallowed_methods, reason = "a bench reads the clock and its arguments")]
 
 mod instant_model;
-#[expect(dead_code, reason = "a run has many iterations, so its time is divided here")]
+#[expect(dead_code, reason = "times are per iteration, computed here")]
 mod measure;
 
 use std::error::Error;
@@ -22,7 +22,7 @@ use toolroom::model::ModelFacts;
 use toolroom::testing::MemoryConversations;
 use toolroom::tool::{Effect, ToolError, tool_fn};
 
-/// Runs of each kind; the median counts.
+/// Runs per case; the median is reported.
 const RUNS: usize = 400;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -30,14 +30,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     for (turns, calls) in [(1, 1), (10, 1), (50, 1), (10, 10)] {
         let case = format!("iteration_of_{turns}_with_{calls}_calls");
-        if !measure.wants("agent_loop", &case) {
+        if !measure.selects("agent_loop", &case) {
             continue;
         }
         let room = Toolroom::in_memory();
         room.catalog().register(
             tool_fn(
                 "app:echo",
-                "Says what it is told",
+                "Return the arguments",
                 |_, args: Value| async move { Ok::<_, ToolError>(args) },
             )?
             .with(|spec| spec.effect(Effect::Pure)),
@@ -47,8 +47,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let facts = ModelFacts { window: 10_000_000, ..ModelFacts::UNKNOWN };
         let limits = AgentLimits { iterations: turns + 1, ..AgentLimits::default() };
         let record = AgentRecord { limits, ..AgentRecord::default() };
-        let kept: Arc<dyn Conversations> = Arc::new(conversations.clone());
-        let agent = Agent::new(room, kept, record, [Candidate::new(model).facts(facts)])?;
+        let storage: Arc<dyn Conversations> = Arc::new(conversations.clone());
+        let agent = Agent::new(room, storage, record, [Candidate::new(model).facts(facts)])?;
         let mut times = Vec::with_capacity(RUNS);
         for _ in 0..RUNS {
             let request = SendRequest::new("say it");

@@ -1,7 +1,7 @@
-//! What the kernel costs by itself: the path of a call, its stations, schema, catalog and expressions. Nothing is
-//! stored, so no figure here depends on a disk.
+//! Cost of the kernel alone: the path of a call, its stations, schema, catalog and expressions. Nothing is stored, so no
+//! figure depends on a disk.
 
-#![expect(clippy::disallowed_methods, reason = "a bench looks at the clock and at its arguments")]
+#![expect(clippy::disallowed_methods, reason = "a bench reads the clock and its arguments")]
 
 mod measure;
 mod ticket;
@@ -49,7 +49,7 @@ fn main() -> Outcome {
     Ok(())
 }
 
-/// The building blocks alone: what a kernel that did nothing else would cost.
+/// The baseline: the libraries' building blocks without the kernel.
 fn limits(measure: &Measure) -> Outcome {
     let text = ticket().to_string();
     measure.time("limit", "serde_json_text_to_value", Bar::NONE, || serde_json::from_str::<Value>(&text));
@@ -62,7 +62,7 @@ fn limits(measure: &Measure) -> Outcome {
     Ok(())
 }
 
-/// From the request to the report, everything but storage.
+/// From the request to the report, without storage.
 fn call_path(measure: &Measure) -> Outcome {
     let runtime = runtime()?;
     let bar = Bar::floor_and_aim(10.0, 5.0);
@@ -72,25 +72,24 @@ fn call_path(measure: &Measure) -> Outcome {
     let by_object = || CallRequest::new("open_ticket").arguments(arguments.clone());
 
     let memory = with_tools(Toolroom::in_memory())?;
-    let forgetful = Arc::new(Forgetful::default());
-    let alone = with_tools(Toolroom::builder(forgetful).build())?;
-    for (name, room) in [("in_memory", &memory), ("without_ledger", &alone)] {
+    let without_ledger = with_tools(Toolroom::builder(Arc::new(NullLedger::default())).build())?;
+    for (name, room) in [("in_memory", &memory), ("without_ledger", &without_ledger)] {
         let call = |request| runtime.block_on(room.call(request));
         assert!(call(by_text()).for_client().success && call(by_object()).for_client().success);
         measure.time_each("call_path", name, bar, by_object, call);
         measure.time_each("call_path", &format!("{name}_from_text"), bar, by_text, call);
         let no_arguments = || CallRequest::new("nothing");
         measure.time_each("call_path", &format!("{name}_no_arguments"), Bar::NONE, no_arguments, call);
-        let unfit = || CallRequest::new("open_ticket").argument("customer", 5);
-        measure.time_each("call_path", &format!("{name}_unfit_arguments"), Bar::NONE, unfit, call);
+        let invalid = || CallRequest::new("open_ticket").argument("customer", 5);
+        measure.time_each("call_path", &format!("{name}_unfit_arguments"), Bar::NONE, invalid, call);
     }
-    // What is not the kernel's, and part of every figure above.
+    // Part of every figure above, but not of the kernel.
     measure.time("limit", "block_on_nothing", Bar::NONE, || runtime.block_on(async { black_box(1) }));
     measure.time("limit", "request_new_and_drop", Bar::NONE, || CallRequest::new("nothing"));
     Ok(())
 }
 
-/// The stations as far as they can be reached one by one.
+/// Single stations, where the public API allows it.
 fn stations(measure: &Measure) -> Outcome {
     let runtime = runtime()?;
     let room = with_tools(Toolroom::in_memory())?;
@@ -118,7 +117,7 @@ fn stations(measure: &Measure) -> Outcome {
     Ok(())
 }
 
-/// Shaping shows in the difference between a result that fits and one that does not.
+/// The cost of shaping is the difference between a whole and a shortened result.
 fn results(measure: &Measure) -> Outcome {
     let runtime = runtime()?;
     let rows: Vec<Value> =
@@ -131,7 +130,7 @@ fn results(measure: &Measure) -> Outcome {
             let (room, value) = (Toolroom::in_memory(), value.clone());
             let answer =
                 move |_context: CallContext, _: NoArguments| ready(Ok::<_, ToolError>(value.clone()));
-            room.catalog().register(tool_fn("app:answer", "Answers at length", answer)?.with(|spec| {
+            room.catalog().register(tool_fn("app:answer", "Return a long result", answer)?.with(|spec| {
                 let mut spec = spec.effect(Effect::Pure);
                 spec.result_cap = cap;
                 spec
@@ -148,16 +147,16 @@ fn schema(measure: &Measure) -> Outcome {
     let fresh = || Schema::new(ticket_schema(), PatternRule::Refuse);
     let schema = fresh()?;
     let ticket = ticket();
-    let unfit =
+    let invalid =
         json!({"customer": 5, "email": "none", "subject": "", "priority": "highest", "colour": "red"});
-    assert!(schema.check(&ticket)?.is_empty() && schema.check(&unfit)?.len() == 5);
-    let mut one_slip = parse_object(&ticket.to_string())?;
-    one_slip.insert("priority".to_owned(), "highest".into());
-    let one_slip = Value::Object(one_slip);
+    assert!(schema.check(&ticket)?.is_empty() && schema.check(&invalid)?.len() == 5);
+    let mut one_problem = parse_object(&ticket.to_string())?;
+    one_problem.insert("priority".to_owned(), "highest".into());
+    let one_problem = Value::Object(one_problem);
     measure.time("schema", "check_valid", Bar::floor_and_aim(3.0, 1.0), || schema.check(black_box(&ticket)));
     let bar = Bar::floor_and_aim(3.0, 2.0);
-    measure.time("schema", "check_one_problem", bar, || schema.check(black_box(&one_slip)));
-    measure.time("schema", "check_five_problems", Bar::NONE, || schema.check(black_box(&unfit)));
+    measure.time("schema", "check_one_problem", bar, || schema.check(black_box(&one_problem)));
+    measure.time("schema", "check_five_problems", Bar::NONE, || schema.check(black_box(&invalid)));
     let compile =
         |schema: Result<Schema, _>| schema.and_then(|schema: Schema| schema.check(&ticket).map(|_| schema));
     measure.time_each("schema", "compile", Bar::aim(200.0), fresh, compile);
@@ -209,9 +208,9 @@ fn expressions(measure: &Measure) -> Outcome {
     Ok(())
 }
 
-/// What judging a call costs where people have written many rules and given many answers.
+/// Verdicts with many rules and many standing answers.
 fn policy(measure: &Measure) -> Outcome {
-    let spec = ToolSpec::new("app:open_ticket", "Opens a ticket")?.effect(Effect::OnceOnlyWrite);
+    let spec = ToolSpec::new("app:open_ticket", "Open a ticket")?.effect(Effect::OnceOnlyWrite);
     let (ticket, scope) = (parse_object(&ticket().to_string())?, Scope::user("local", "ann"));
     let facts = Facts {
         spec: &spec.capabilities(&[]),
@@ -237,7 +236,7 @@ fn policy(measure: &Measure) -> Outcome {
     Ok(())
 }
 
-/// 80 rules about other tools, 20 that fit the ticket; 5 of those have a condition, 5 ask and 10 allow.
+/// 80 rules for other tools, 20 that match the ticket; 5 of those have a condition, 5 ask and 10 allow.
 fn many_rules() -> Result<Vec<Rule>, Box<dyn Error>> {
     let conditions = [
         ("deny", "args.priority == 'none' or len(args.subject) > 500"),
@@ -261,7 +260,7 @@ fn many_rules() -> Result<Vec<Rule>, Box<dyn Error>> {
     rules.into_iter().map(|text| Ok(Rule::new(serde_json::from_value(text)?)?)).collect()
 }
 
-/// 80 answers about other tools, 20 about the ticket; 5 of those lift a question, and these have a condition.
+/// 80 answers for other tools, 20 for the ticket; 5 of those lift a question and have a condition.
 fn many_answers() -> Vec<StandingAnswer> {
     let ids = many_ids().into_iter().take(80).chain(std::iter::repeat_n("app:open_ticket".to_owned(), 20));
     let answer = |(n, tool): (usize, String)| StandingAnswer {
@@ -289,7 +288,7 @@ fn redaction(measure: &Measure) {
         include_str!("../src/call/record.rs"),
         include_str!("../src/schema/message.rs"),
     ];
-    // Long enough that the processor does not learn it by heart.
+    // Long enough to defeat the branch predictor.
     let ordinary = texts.concat().repeat(10);
     let secrets = |count: usize| {
         let value = |n: usize| format!("{:016x}/{n}\"{:016x}", n * 0x9e37_79b9, n * 0x85eb_ca6b);
@@ -332,10 +331,10 @@ fn redaction(measure: &Measure) {
     measure.time("redact", "redactor_of_50_secrets", Bar::NONE, || Redactor::new(secrets(50), Patterns::All));
 }
 
-/// How many megabytes of text are worked on in a second.
+/// Reports megabytes per second.
 fn throughput<T>(measure: &Measure, case: &str, bar: Bar, bytes: usize, mut work: impl FnMut() -> T) {
     const ROUNDS: usize = 21;
-    if !measure.wants("redact", case) {
+    if !measure.selects("redact", case) {
         return;
     }
     let mut round = || {
@@ -353,17 +352,17 @@ fn runtime() -> std::io::Result<Runtime> {
 
 fn with_tools(room: Toolroom) -> Result<Toolroom, Box<dyn Error>> {
     room.catalog().register(echo("app:open_ticket", Effect::Pure)?)?;
-    room.catalog().register(Echo(ToolSpec::new("app:nothing", "Does nothing")?.effect(Effect::Pure)))?;
+    room.catalog().register(Echo(ToolSpec::new("app:nothing", "Do nothing")?.effect(Effect::Pure)))?;
     Ok(room)
 }
 
-/// A ledger that keeps nothing: what is left is the kernel.
+/// A ledger that stores nothing, so that only the kernel is measured.
 #[derive(Default)]
-struct Forgetful {
+struct NullLedger {
     standing: Arc<Standing>,
 }
 
-impl Ledger for Forgetful {
+impl Ledger for NullLedger {
     fn begin(&self, _begin: BeginCall) -> BoxFuture<'static, Result<(), BeginError>> {
         Box::pin(ready(Ok(())))
     }
@@ -385,7 +384,7 @@ impl Ledger for Forgetful {
     }
 }
 
-impl Journal for Forgetful {
+impl Journal for NullLedger {
     fn calls<'a>(
         &'a self,
         _scope: &'a Scope,
@@ -407,7 +406,7 @@ impl Journal for Forgetful {
     }
 }
 
-impl Approvals for Forgetful {
+impl Approvals for NullLedger {
     fn questions<'a>(&'a self, _scope: &'a Scope) -> BoxFuture<'a, Result<OpenQuestions, LedgerError>> {
         Box::pin(ready(Ok(OpenQuestions::default())))
     }
@@ -421,7 +420,7 @@ impl Approvals for Forgetful {
     }
 }
 
-impl Tracks for Forgetful {
+impl Tracks for NullLedger {
     fn track<'a>(
         &'a self,
         _scope: &'a Scope,
@@ -435,7 +434,7 @@ impl Tracks for Forgetful {
     }
 }
 
-impl Switchboard for Forgetful {
+impl Switchboard for NullLedger {
     fn standing<'a>(&'a self, _project: &'a ProjectId) -> BoxFuture<'a, Result<Arc<Standing>, LedgerError>> {
         Box::pin(ready(Ok(Arc::clone(&self.standing))))
     }

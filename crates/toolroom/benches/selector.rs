@@ -1,11 +1,8 @@
-//! How fast tools are selected, and how well: synthetic tools for the time, MetaTool's requests for the quality.
+//! Speed of tool selection with synthetic tools, and its quality with MetaTool's requests.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "a bench looks at the clock, at its arguments and at its data"
-)]
+#![expect(clippy::disallowed_methods, reason = "a bench reads the clock, its arguments and its data")]
 
-#[expect(dead_code, reason = "single messages are timed one by one here, for the slowest of them")]
+#[expect(dead_code, reason = "messages are timed individually, for quantiles")]
 mod measure;
 mod metatool;
 
@@ -18,14 +15,14 @@ use measure::{Bar, Measure, quantile, report};
 use metatool::{MetaTool, Part, Quality};
 use toolroom::selector::{Selector, ToolCard};
 
-/// Names the folder of MetaTool's `tools.json` and `queries.csv`.
+/// Environment variable with the folder of MetaTool's `tools.json` and `queries.csv`.
 const METATOOL: &str = "TOOLROOM_METATOOL";
 
-/// Words of a tool, and of a message.
+/// Words per tool and per message.
 const TOOL_WORDS: usize = 60;
 const MESSAGE_WORDS: usize = 8;
 
-/// Different words there are.
+/// Size of the vocabulary.
 const WORDS: usize = 20_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -41,7 +38,7 @@ fn speed(measure: &Measure) {
         (10_000, Bar::floor_and_aim(250.0, 30.0)),
     ];
     for (tools, bar) in bars {
-        if !measure.wants("selector", &format!("tools_{tools}")) {
+        if !measure.selects("selector", &format!("tools_{tools}")) {
             continue;
         }
         let mut zipf = Zipf::new(WORDS);
@@ -57,8 +54,8 @@ fn speed(measure: &Measure) {
         report("selector", &format!("tools_{tools}_build"), quantile(&mut times, 0.5), "ms", aim, 7);
 
         let (_, selector) = build();
-        let written: Vec<&str> = cards.iter().flat_map(|card| card.description.split(' ')).collect();
-        let mut word = || written.get(zipf.below(written.len())).copied().unwrap_or_default();
+        let vocabulary: Vec<&str> = cards.iter().flat_map(|card| card.description.split(' ')).collect();
+        let mut word = || vocabulary.get(zipf.below(vocabulary.len())).copied().unwrap_or_default();
         let messages: Vec<String> =
             (0..2_000).map(|_| (0..MESSAGE_WORDS).map(|_| word()).collect::<Vec<_>>().join(" ")).collect();
         let rank = |message: &String| {
@@ -73,8 +70,9 @@ fn speed(measure: &Measure) {
         report("selector", &format!("tools_{tools}_p50"), quantile(&mut times, 0.5), "us", bar, times.len());
         let p99 = quantile(&mut times, 0.99);
         report("selector", &format!("tools_{tools}_p99"), p99, "us", Bar::NONE, times.len());
-        let slips: Vec<String> = messages.iter().map(|message| message.replacen(' ', "xq ", 2)).collect();
-        let mut times: Vec<f64> = slips.iter().map(rank).collect();
+        let misspelled: Vec<String> =
+            messages.iter().map(|message| message.replacen(' ', "xq ", 2)).collect();
+        let mut times: Vec<f64> = misspelled.iter().map(rank).collect();
         let p50 = quantile(&mut times, 0.5);
         report(
             "selector",
@@ -98,58 +96,70 @@ fn card(n: usize, zipf: &mut Zipf) -> ToolCard {
 }
 
 fn quality(measure: &Measure) -> Result<(), Box<dyn Error>> {
-    if !measure.wants("selector", "metatool") {
+    if !measure.selects("selector", "metatool") {
         return Ok(());
     }
     let Some(folder) = std::env::var_os(METATOOL) else {
         use std::io::Write;
-        let why = format!("{METATOOL} names no folder");
+        let why = format!("{METATOOL} is not set");
         let line = serde_json::json!({"bench": "selector", "case": "metatool", "not_measured": why});
         drop(writeln!(std::io::stdout(), "{line}"));
         return Ok(());
     };
     let data = MetaTool::read(Path::new(&folder))?;
     for (name, part) in [("", Part::All), ("_held_out", Part::HeldOut)] {
-        tell(&format!("cold{name}"), data.ask_cold(part), (41.0, 45.0), (60.0, 65.0));
-        tell(&format!("learned{name}"), data.ask_learned(part), (66.0, 70.0), (87.0, 90.0));
+        report_quality(&format!("cold{name}"), data.evaluate_cold(part), (41.0, 45.0), (60.0, 65.0));
+        report_quality(
+            &format!("learned{name}"),
+            data.evaluate_with_examples(part),
+            (66.0, 70.0),
+            (87.0, 90.0),
+        );
     }
-    abstention(data.ask_cold(Part::All), data.ask_small_talk(), data.ask_without_the_tool());
+    abstention(data.evaluate_cold(Part::All), data.evaluate_small_talk(), data.evaluate_without_the_tool());
     Ok(())
 }
 
-/// How often nothing is named: where something fits, where nothing is asked for, where the right tool is missing.
+/// Share of requests without a suggestion: with a fitting tool, in small talk, and with the right tool removed.
 fn abstention(fitting: Quality, talk: Quality, missing: Quality) {
     let figure = |name: &str, value: f64, n: usize| {
         report("selector", &format!("metatool_abstention_{name}"), value, "%", Bar::NONE, n);
     };
-    figure("where_a_tool_fits", fitting.percent(fitting.abstained), fitting.asked);
-    figure("in_small_talk", talk.percent(talk.abstained), talk.asked);
-    figure("where_the_tool_is_missing", missing.percent(missing.abstained), missing.asked);
+    figure("where_a_tool_fits", fitting.percent(fitting.abstained), fitting.requests);
+    figure("in_small_talk", talk.percent(talk.abstained), talk.requests);
+    figure("where_the_tool_is_missing", missing.percent(missing.abstained), missing.requests);
     let right = (talk.abstained + missing.abstained) as f64;
     let precision = right / (right + fitting.abstained as f64).max(1.0);
-    let recall = right / (talk.asked + missing.asked) as f64;
+    let recall = right / (talk.requests + missing.requests) as f64;
     figure("precision", 100.0 * precision, fitting.abstained + talk.abstained + missing.abstained);
-    figure("recall", 100.0 * recall, talk.asked + missing.asked);
+    figure("recall", 100.0 * recall, talk.requests + missing.requests);
     figure(
         "f1",
         200.0 * precision * recall / (precision + recall).max(f64::MIN_POSITIVE),
-        talk.asked + missing.asked,
+        talk.requests + missing.requests,
     );
 }
 
-fn tell(case: &str, quality: Quality, first: (f64, f64), five: (f64, f64)) {
+fn report_quality(case: &str, quality: Quality, first: (f64, f64), five: (f64, f64)) {
     let figure = |name: &str, part: usize, (floor, aim): (f64, f64)| {
         let case = format!("metatool_{case}_{name}");
-        report("selector", &case, quality.percent(part), "%", Bar::floor_and_aim(floor, aim), quality.asked);
+        report(
+            "selector",
+            &case,
+            quality.percent(part),
+            "%",
+            Bar::floor_and_aim(floor, aim),
+            quality.requests,
+        );
     };
     figure("hit_at_1", quality.first, first);
     figure("recall_at_5", quality.among_five, five);
 }
 
-/// Made-up words, as often as words of a language are: the second half as often as the first, and so on.
+/// Generates made-up words with a Zipf distribution.
 struct Zipf {
     words: Vec<String>,
-    /// The sum of the shares up to each word.
+    /// Cumulative weights.
     sums: Vec<f64>,
     state: u64,
 }
@@ -169,25 +179,25 @@ impl Zipf {
     }
 
     fn next(&mut self) -> String {
-        let share = self.share() * self.sums.last().copied().unwrap_or_default();
-        let place = self.sums.partition_point(|sum| *sum < share);
-        self.words.get(place).cloned().unwrap_or_default()
+        let share = self.random() * self.sums.last().copied().unwrap_or_default();
+        let index = self.sums.partition_point(|sum| *sum < share);
+        self.words.get(index).cloned().unwrap_or_default()
     }
 
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in a slice")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index of a slice")]
     fn below(&mut self, limit: usize) -> usize {
-        (self.share() * limit as f64) as usize
+        (self.random() * limit as f64) as usize
     }
 
-    /// From 0 to 1, the same ones on every run.
-    fn share(&mut self) -> f64 {
+    /// A pseudo-random number from 0 to 1, with a fixed seed.
+    fn random(&mut self) -> f64 {
         self.state =
             self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.state >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 
-/// A word that can be spoken: syllables for the digits of its number.
+/// A word whose syllables are the digits of `number`.
 fn word(number: usize) -> String {
     const FIRST: &[char] = &['b', 'd', 'f', 'g', 'k', 'l', 'm', 'n', 'p', 'r', 't', 'v'];
     const SECOND: &[char] = &['a', 'e', 'i', 'o', 'u'];

@@ -1,4 +1,4 @@
-//! Embeds the kernel in another program: two tools, a few calls, and what the journal says about them.
+//! Embeds the kernel in a program: registers a tool, calls it, and prints the journal.
 //!
 //! ```console
 //! $ cargo run -p toolroom --example embed
@@ -32,7 +32,7 @@ struct Offer {
 }
 
 #[tokio::main(flavor = "current_thread")]
-#[expect(clippy::print_stdout, reason = "an example shows what it does")]
+#[expect(clippy::print_stdout, reason = "an example prints its results")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let ledger = Arc::new(MemoryLedger::new());
     let room = Toolroom::builder(Arc::clone(&ledger)).build();
@@ -43,7 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .with(|spec| spec.effect(Effect::Read).capabilities(&[])),
     )?;
 
-    // As a model would call it: its own text, a name, nothing else.
+    // As a model calls it: a name, and arguments as text.
     for arguments in [r#"{"city": "Rome", "nights": 2}"#, r#"{"city": "Rome", "nights": 99}"#, ""] {
         let request = CallRequest::new("find").arguments_text(arguments).scope(Scope::user("local", "ann"));
         println!("{arguments:32} -> {}", room.call(request).await.for_model().unwrap_or_default());

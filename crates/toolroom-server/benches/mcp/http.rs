@@ -1,34 +1,33 @@
-//! Over streamable HTTP, in both eras.
+//! Calls over streamable HTTP, in both protocol versions.
 
 use std::path::Path;
 
 use tokio::runtime::Runtime;
 
 use super::peers::Peer;
-use super::{LEGACY, MODERN, ROUNDS, Role, call, check, compare, hello};
+use super::{LEGACY, MODERN, ROUNDS, Role, call, check, compare, handshake};
 use crate::Done;
-use crate::served::load::{Connection, header, post};
-use crate::served::seen::Seen;
-use crate::served::{Served, asking};
+use crate::server_process::load::{Connection, header, post};
+use crate::server_process::samples::Samples;
+use crate::server_process::{ServerProcess, client_runtime};
 
-/// Calls per round: processor time is counted in hundredths of a second, so there have to be enough.
+/// Calls per round: enough for processor time, which is counted in hundredths of a second.
 const CALLS: usize = 12_000;
 const CALLS_OF_ONE: usize = 10_000;
 
-/// Over how many they come.
-const MOST_CONNECTIONS: usize = 32;
+const MAX_CONNECTIONS: usize = 32;
 
 const PATH: &str = "/mcp";
 
 pub(super) fn figures(home: &Path, key: &str) -> Done {
-    let runtime = asking()?;
+    let runtime = client_runtime()?;
     let mut servers = vec![
-        (Role::Limit, "limit", Served::ours("bare_mcp", home)?),
-        (Role::Ours, "call", Served::ours("serve", home)?),
+        (Role::Limit, "limit", ServerProcess::toolroom("baseline_mcp", home)?),
+        (Role::Toolroom, "call", ServerProcess::toolroom("serve", home)?),
     ];
     for peer in Peer::all("http") {
         if let Some(command) = peer.command() {
-            servers.push((peer.role, peer.name, Served::start(command)?));
+            servers.push((peer.role, peer.name, ServerProcess::start(command)?));
         }
     }
     for (era, version) in [("modern", MODERN), ("legacy", LEGACY)] {
@@ -36,47 +35,49 @@ pub(super) fn figures(home: &Path, key: &str) -> Done {
         for (_, name, server) in &servers {
             requests.push(calls(&runtime, name, server, key, version)?);
         }
-        for (connections, n) in [(1, CALLS_OF_ONE), (MOST_CONNECTIONS, CALLS)] {
-            let mut seen: Vec<_> =
-                servers.iter().map(|(role, name, _)| (*role, (*name).to_owned(), Seen::default())).collect();
+        for (connections, n) in [(1, CALLS_OF_ONE), (MAX_CONNECTIONS, CALLS)] {
+            let mut samples: Vec<_> = servers
+                .iter()
+                .map(|(role, name, _)| (*role, (*name).to_owned(), Samples::default()))
+                .collect();
             for _ in 0..=ROUNDS {
-                let everybody = servers.iter().zip(&requests).zip(&mut seen);
-                for (((role, _, server), requests), (_, _, seen)) in everybody {
-                    seen.round(&runtime, server, requests, connections, role.share(n, connections))?;
+                let rows = servers.iter().zip(&requests).zip(&mut samples);
+                for (((role, _, server), requests), (_, _, samples)) in rows {
+                    samples.round(&runtime, server, requests, connections, role.calls(n, connections))?;
                 }
             }
-            compare(&format!("http_{era}"), connections, &mut seen);
+            compare(&format!("http_{era}"), connections, &mut samples);
         }
     }
     Ok(())
 }
 
-/// The bytes of a call for each connection, in a session where the server has sessions: there no two have the same id. One
-/// is tried.
+/// The bytes of a call for each connection, with different ids, because they share a session if the server has sessions. Tries
+/// one call.
 fn calls(
     runtime: &Runtime,
     name: &str,
-    server: &Served,
+    server: &ServerProcess,
     key: &str,
     version: &str,
 ) -> Result<Vec<Vec<u8>>, Box<dyn std::error::Error>> {
-    let at = server.address;
+    let address = server.address;
     runtime.block_on(async {
-        let mut connection = Connection::open(at).await?;
+        let mut connection = Connection::open(address).await?;
         let mut session = None;
         if version == LEGACY {
-            for message in hello() {
+            for message in handshake() {
                 let headers = headers(version, session.as_deref());
-                connection.ask(&post(at, PATH, key, &headers, &message.to_string())).await?;
-                let told = header(&connection.answer(), "mcp-session-id").map(str::to_owned);
-                session = session.or(told);
+                connection.send(&post(address, PATH, key, &headers, &message.to_string())).await?;
+                let new_session = header(&connection.response(), "mcp-session-id").map(str::to_owned);
+                session = session.or(new_session);
             }
         }
         let headers = headers(version, session.as_deref());
-        let request = |id| post(at, PATH, key, &headers, &call(version, id).to_string());
-        connection.ask(&request(0)).await?;
-        check(name, &connection.answer())?;
-        Ok((1..=MOST_CONNECTIONS).map(request).collect())
+        let request = |id| post(address, PATH, key, &headers, &call(version, id).to_string());
+        connection.send(&request(0)).await?;
+        check(name, &connection.response())?;
+        Ok((1..=MAX_CONNECTIONS).map(request).collect())
     })
 }
 

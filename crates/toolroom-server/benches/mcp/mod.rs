@@ -1,5 +1,5 @@
-//! What `echo {text}` costs over MCP, with key, schema check, guards and a durable journal: against the limit, and
-//! against bare servers made with what others offer. All take turns.
+//! Cost of `echo {text}` over MCP, with key, schema check, guards and a durable journal, compared in alternating rounds
+//! with a baseline and with minimal servers on other SDKs.
 
 mod http;
 mod peers;
@@ -12,63 +12,62 @@ use toolroom::catalog::{Catalog, RegisterError};
 use toolroom::tool::{Effect, Risk, tool_fn};
 
 use crate::Done;
-use crate::lived_in::{folder, grow_old};
+use crate::fixture::{fill_journal, folder};
 use crate::measure::{Bar, Measure, report};
-use crate::served::seen::Seen;
-use crate::served::{key, pin};
+use crate::server_process::samples::Samples;
+use crate::server_process::{create_key, pin};
 
 /// Rounds per figure; odd, so that there is a median round.
 const ROUNDS: usize = 7;
 
-/// The versions that clients speak: the newest one, and the newest one with a handshake.
+/// Protocol versions: the newest, and the newest with a handshake.
 const MODERN: &str = "2026-07-28";
 const LEGACY: &str = "2025-11-25";
 
-/// What is said, again and again.
 const TEXT: &str = "the quick brown fox";
 
 pub(crate) fn figures() -> Done {
     let measure = Measure::from_arguments();
-    if !measure.wants("mcp", "http") && !measure.wants("mcp", "stdio") {
+    if !measure.selects("mcp", "http") && !measure.selects("mcp", "stdio") {
         return Ok(());
     }
-    // Inherited by the servers until they are moved.
+    // Server processes inherit it until they are pinned themselves.
     pin(std::process::id(), 1);
     let home = folder()?;
-    grow_old(home.path())?;
-    if measure.wants("mcp", "http") {
-        http::figures(home.path(), &key(home.path())?)?;
+    fill_journal(home.path())?;
+    if measure.selects("mcp", "http") {
+        http::figures(home.path(), &create_key(home.path())?)?;
     }
-    if measure.wants("mcp", "stdio") {
+    if measure.selects("mcp", "stdio") {
         stdio::figures(home.path())?;
     }
     Ok(())
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Said {
+struct EchoArgs {
     #[schemars(length(max = 1000))]
     text: String,
 }
 
-/// The tool, for everybody's clients by the same name.
+/// The tool, under the same name as in the other servers.
 pub(crate) fn register(catalog: &Catalog) -> Result<(), RegisterError> {
-    let echo = tool_fn("builtin:echo", "Say it again", |_, said: Said| async move { Ok(said.text) })?;
+    let echo = tool_fn("builtin:echo", "Return the text", |_, args: EchoArgs| async move { Ok(args.text) })?;
     catalog.register(echo.with(|spec| spec.effect(Effect::Pure).capabilities(&[]).risk(Risk::Low)))
 }
 
-/// What the limit answers: it says again what it was told.
-pub(crate) fn say_again(said: &Value) -> Value {
-    let text = said.pointer("/params/arguments/text");
+/// The baseline's response: returns the text.
+pub(crate) fn echo_result(request: &Value) -> Value {
+    let text = request.pointer("/params/arguments/text");
     json!({
         "jsonrpc": "2.0",
-        "id": said.get("id"),
+        "id": request.get("id"),
         "result": {"content": [{"type": "text", "text": text}], "isError": false}
     })
 }
 
-/// How a client of the earlier era begins.
-fn hello() -> [Value; 2] {
+/// The handshake of a legacy client.
+fn handshake() -> [Value; 2] {
     let client = json!({"name": "bench", "version": "1"});
     let params = json!({"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client});
     [
@@ -77,7 +76,7 @@ fn hello() -> [Value; 2] {
     ]
 }
 
-/// A call in an era.
+/// A call in a protocol version.
 fn call(version: &str, id: usize) -> Value {
     let arguments = json!({"text": TEXT});
     let params = match version {
@@ -91,60 +90,61 @@ fn call(version: &str, id: usize) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
 }
 
-/// A fast answer that is none is no achievement.
-fn check(name: &str, answer: &str) -> Done {
-    match answer.contains(TEXT) && answer.contains("\"result\"") && !answer.contains("\"isError\":true") {
+/// Checks that a response has the echoed text.
+fn check(name: &str, response: &str) -> Done {
+    match response.contains(TEXT) && response.contains("\"result\"") && !response.contains("\"isError\":true")
+    {
         true => Ok(()),
-        false => Err(format!("{name} does not say it again: {answer}").into()),
+        false => Err(format!("{name} does not return the text: {response}").into()),
     }
 }
 
-/// Whom ours is compared with.
+/// The kinds of servers that are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// It does what has to be done, and nothing else.
+    /// The baseline.
     Limit,
-    Ours,
-    /// The best of the others, in the way it does best.
+    Toolroom,
+    /// Tuned servers on rmcp.
     Rmcp,
-    /// Others, one or two orders of magnitude behind: they are asked less.
+    /// One or two orders of magnitude slower, so they get fewer calls.
     Slow,
 }
 
 impl Role {
-    /// How often it is asked where others are asked `n` times, so many at once.
-    const fn share(self, n: usize, at_once: usize) -> usize {
-        match (self, at_once) {
+    /// The number of calls it gets where fast servers get `n`.
+    const fn calls(self, n: usize, concurrency: usize) -> usize {
+        match (self, concurrency) {
             (Self::Slow, 1) => n / 50,
             (Self::Slow, _) => n / 10,
-            (Self::Limit | Self::Ours | Self::Rmcp, _) => n,
+            (Self::Limit | Self::Toolroom | Self::Rmcp, _) => n,
         }
     }
 
     const fn bar(self) -> Bar {
         match self {
-            Self::Ours => Bar::aim(20.0),
+            Self::Toolroom => Bar::aim(20.0),
             Self::Limit | Self::Rmcp | Self::Slow => Bar::NONE,
         }
     }
 }
 
-/// Prints what was seen of everybody, and how ours stands among them. `way` is how they were asked, `at_once` how many.
-fn compare(way: &str, at_once: usize, seen: &mut [(Role, String, Seen)]) {
-    for (role, name, seen) in &mut *seen {
-        seen.report("mcp", &format!("{way}_{name}_by_{at_once}"), role.bar());
+/// Prints the figures of all servers, and ratios between Toolroom and the others.
+fn compare(transport: &str, concurrency: usize, servers: &mut [(Role, String, Samples)]) {
+    for (role, name, samples) in &mut *servers {
+        samples.report("mcp", &format!("{transport}_{name}_by_{concurrency}"), role.bar());
     }
-    let least = |wanted: Role| {
-        let of_role = seen.iter().filter(|(role, ..)| *role == wanted);
-        of_role.map(|(_, _, seen)| seen.processor_time()).min_by(f64::total_cmp)
+    let least = |wanted_role: Role| {
+        let of_role = servers.iter().filter(|(role, ..)| *role == wanted_role);
+        of_role.map(|(_, _, samples)| samples.processor_time()).min_by(f64::total_cmp)
     };
-    let Some(ours) = least(Role::Ours) else { return };
+    let Some(toolroom) = least(Role::Toolroom) else { return };
     let bars =
         [(Role::Limit, "the_limit", Bar::aim(2.2)), (Role::Rmcp, "rmcp", Bar::floor_and_aim(1.0, 0.4))];
     for (role, name, bar) in bars {
-        if let Some(theirs) = least(role) {
-            let case = format!("{way}_processor_time_by_{at_once}_against_{name}");
-            report("mcp", &case, ours / theirs, "times", bar, ROUNDS);
+        if let Some(other) = least(role) {
+            let case = format!("{transport}_processor_time_by_{concurrency}_against_{name}");
+            report("mcp", &case, toolroom / other, "times", bar, ROUNDS);
         }
     }
 }

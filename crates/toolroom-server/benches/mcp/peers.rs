@@ -1,4 +1,4 @@
-//! Servers made with what others offer, where they are there.
+//! Minimal MCP servers on other SDKs, if they are installed.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ use std::process::Command;
 use serde_json::json;
 
 use super::Role;
-use crate::served::pinned;
+use crate::server_process::pinned;
 
-/// Where the program on rmcp is; `make bench` builds it, outside the workspace.
+/// Environment variable with the path of the rmcp server, which `make bench` builds.
 const RMCP: &str = "TOOLROOM_BENCH_MCP_PEER";
 
-/// One way to start a server of others.
+/// A server on another SDK.
 pub(super) struct Peer {
     pub(super) role: Role,
     pub(super) name: &'static str,
@@ -22,8 +22,8 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    /// All that speak this way: `http`, or `stdio`.
-    pub(super) fn all(way: &'static str) -> Vec<Self> {
+    /// All servers for a transport: `http` or `stdio`.
+    pub(super) fn all(transport: &'static str) -> Vec<Self> {
         let rmcp = |name, mode| Self {
             role: Role::Rmcp,
             name,
@@ -36,12 +36,12 @@ impl Peer {
             name,
             program: Some(packages().join(program)),
             script: Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/mcp-peers").join(script)),
-            mode: way,
+            mode: transport,
         };
         let machine = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
         let node = format!("node_modules/node-linux-{machine}/bin/node");
-        let mut all = vec![rmcp("rmcp", way)];
-        if way == "stdio" {
+        let mut all = vec![rmcp("rmcp", transport)];
+        if transport == "stdio" {
             all.push(rmcp("rmcp_with_one_thread", "stdio-single"));
         }
         all.push(scripted("python", "venv/bin/python", "peer.py"));
@@ -49,10 +49,10 @@ impl Peer {
         all
     }
 
-    /// How to start it; `None`, and a line that says so, where it is not there.
+    /// The command that starts it. If it is not installed, prints a line and returns `None`.
     pub(super) fn command(&self) -> Option<Command> {
         let Some(program) = self.program.as_ref().filter(|program| program.is_file()) else {
-            let missing = json!({"bench": "mcp", "case": self.name, "skipped": "not there"});
+            let missing = json!({"bench": "mcp", "case": self.name, "skipped": "not installed"});
             drop(writeln!(std::io::stdout(), "{missing}"));
             return None;
         };
@@ -62,7 +62,7 @@ impl Peer {
     }
 }
 
-/// Where the tests have their packages.
+/// The folder with the tests' packages.
 fn packages() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp")
 }

@@ -1,4 +1,4 @@
-//! Over standard input and output: one call at a time, and many in flight.
+//! Calls over standard input and output: one at a time, and concurrent.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -10,79 +10,79 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::peers::Peer;
-use super::{LEGACY, ROUNDS, Role, call, check, compare, hello};
+use super::{LEGACY, ROUNDS, Role, call, check, compare, handshake};
 use crate::measure::{Bar, report};
-use crate::served::pinned;
-use crate::served::seen::Seen;
+use crate::server_process::pinned;
+use crate::server_process::samples::Samples;
 use crate::{AS_CLI, Done, processor_time};
 
-/// Calls per round: processor time is counted in hundredths of a second, so there have to be enough.
+/// Calls per round: enough for processor time, which is counted in hundredths of a second.
 const CALLS: usize = 12_000;
 const CALLS_OF_ONE: usize = 10_000;
 
-/// How many are in flight at most.
+/// Concurrent calls.
 const IN_FLIGHT: usize = 32;
 
-/// More than is told at once.
 const BUFFER: usize = 64 * 1024;
 
 pub(super) fn figures(home: &Path) -> Done {
     let mut servers = vec![
-        (Role::Limit, "limit", Started::ours("bare_stdio", home)?),
-        (Role::Ours, "call", Started::ours("serve", home)?),
+        (Role::Limit, "limit", StdioServer::toolroom("baseline_stdio", home)?),
+        (Role::Toolroom, "call", StdioServer::toolroom("serve", home)?),
     ];
     for peer in Peer::all("stdio") {
         if let Some(command) = peer.command() {
-            servers.push((peer.role, peer.name, Started::new(command)?));
+            servers.push((peer.role, peer.name, StdioServer::new(command)?));
         }
     }
     for (_, name, server) in &mut servers {
-        server.greet(name)?;
+        server.connect(name)?;
     }
     for (in_flight, n) in [(1, CALLS_OF_ONE), (IN_FLIGHT, CALLS)] {
-        let mut seen: Vec<_> =
-            servers.iter().map(|(role, name, _)| (*role, (*name).to_owned(), Seen::default())).collect();
+        let mut samples: Vec<_> =
+            servers.iter().map(|(role, name, _)| (*role, (*name).to_owned(), Samples::default())).collect();
         for _ in 0..=ROUNDS {
-            for ((role, _, server), (_, _, seen)) in servers.iter_mut().zip(&mut seen) {
+            for ((role, _, server), (_, _, samples)) in servers.iter_mut().zip(&mut samples) {
                 let stat = format!("/proc/{}/stat", server.child.id());
-                seen.watch(|| processor_time(&stat), || server.ask(in_flight, role.share(n, in_flight)))?;
+                samples
+                    .measure(|| processor_time(&stat), || server.call(in_flight, role.calls(n, in_flight)))?;
             }
         }
-        compare("stdio", in_flight, &mut seen);
+        compare("stdio", in_flight, &mut samples);
         if in_flight == IN_FLIGHT {
-            against_the_best(&mut seen);
+            compare_with_fastest(&mut samples);
         }
     }
     Ok(())
 }
 
-/// How long a call takes here, in times of what it takes with the fastest of the others.
-fn against_the_best(seen: &mut [(Role, String, Seen)]) {
-    let (mut ours, mut best) = (0.0, 0.0_f64);
-    for (role, _, seen) in seen {
+/// Reports the time per call as a multiple of the fastest other server's.
+fn compare_with_fastest(servers: &mut [(Role, String, Samples)]) {
+    let (mut toolroom, mut best) = (0.0, 0.0_f64);
+    for (role, _, samples) in servers {
         match role {
             Role::Limit => {}
-            Role::Ours => ours = seen.rate(),
-            Role::Rmcp | Role::Slow => best = best.max(seen.rate()),
+            Role::Toolroom => toolroom = samples.rate(),
+            Role::Rmcp | Role::Slow => best = best.max(samples.rate()),
         }
     }
     if best > 0.0 {
         let case = format!("stdio_time_by_{IN_FLIGHT}_against_the_best_peer");
-        report("mcp", &case, best / ours, "times", Bar::floor_and_aim(1.0, 0.4), ROUNDS);
+        report("mcp", &case, best / toolroom, "times", Bar::floor_and_aim(1.0, 0.4), ROUNDS);
     }
 }
 
-/// A server that we started; it ends with this value.
-struct Started {
+/// A server process, killed on drop.
+struct StdioServer {
     child: Child,
-    said: ChildStdin,
-    heard: ChildStdout,
+    stdin: ChildStdin,
+    stdout: ChildStdout,
     buffer: Vec<u8>,
-    next: usize,
+    next_id: usize,
 }
 
-impl Started {
-    fn ours(mode: &str, home: &Path) -> Result<Self, Box<dyn Error>> {
+impl StdioServer {
+    fn toolroom(mode: &str, home: &Path) -> Result<Self, Box<dyn Error>> {
         let mut command = pinned(std::env::current_exe()?);
         command.args(["mcp", "serve"]).env(AS_CLI, mode).env("TOOLROOM_HOME", home);
         Self::new(command)
@@ -90,81 +90,81 @@ impl Started {
 
     fn new(mut command: Command) -> Result<Self, Box<dyn Error>> {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-        let said = child.stdin.take().ok_or("it does not listen")?;
-        let heard = child.stdout.take().ok_or("it says nothing")?;
-        Ok(Self { child, said, heard, buffer: vec![0; BUFFER], next: 1 })
+        let stdin = child.stdin.take().ok_or("standard input is missing")?;
+        let stdout = child.stdout.take().ok_or("standard output is missing")?;
+        Ok(Self { child, stdin, stdout, buffer: vec![0; BUFFER], next_id: 1 })
     }
 
-    /// Begins, and tries one call.
-    fn greet(&mut self, name: &str) -> Done {
-        let [hello, thanks] = hello();
-        self.say(&hello)?;
-        self.line()?;
-        self.say(&thanks)?;
-        self.say(&call(LEGACY, 0))?;
-        let answer = self.line()?;
-        check(name, &answer)
+    /// Performs the handshake and tries one call.
+    fn connect(&mut self, name: &str) -> Done {
+        let [initialize, initialized] = handshake();
+        self.send(&initialize)?;
+        self.read_line()?;
+        self.send(&initialized)?;
+        self.send(&call(LEGACY, 0))?;
+        let response = self.read_line()?;
+        check(name, &response)
     }
 
-    fn say(&mut self, message: &Value) -> std::io::Result<()> {
-        self.said.write_all(format!("{message}\n").as_bytes())
+    fn send(&mut self, message: &Value) -> std::io::Result<()> {
+        self.stdin.write_all(format!("{message}\n").as_bytes())
     }
 
-    /// What is said next; whoever says more at a time is not understood.
-    fn line(&mut self) -> Result<String, Box<dyn Error>> {
+    /// Reads one line. Expects no more than one in the pipe.
+    fn read_line(&mut self) -> Result<String, Box<dyn Error>> {
         let mut line = Vec::new();
         while line.last() != Some(&b'\n') {
-            let count = self.heard.read(&mut self.buffer)?;
+            let count = self.stdout.read(&mut self.buffer)?;
             if count == 0 {
-                return Err("the server left".into());
+                return Err("the server exited".into());
             }
             line.extend_from_slice(self.buffer.get(..count).unwrap_or_default());
         }
         Ok(String::from_utf8(line)?)
     }
 
-    /// Makes `n` calls, so many at once; says how long each took, in microseconds.
-    fn ask(&mut self, in_flight: usize, n: usize) -> Result<Vec<f64>, Box<dyn Error>> {
-        let whole = call(LEGACY, usize::MAX).to_string();
-        let (before, behind) = whole.split_once(&usize::MAX.to_string()).ok_or("a call without an id")?;
+    /// Makes `n` concurrent calls, and returns the latencies in microseconds.
+    fn call(&mut self, in_flight: usize, n: usize) -> Result<Vec<f64>, Box<dyn Error>> {
+        let template = call(LEGACY, usize::MAX).to_string();
+        let (before, after) = template.split_once(&usize::MAX.to_string()).ok_or("a call without an id")?;
         let mut latencies = Vec::with_capacity(n);
         let mut begun: HashMap<usize, Instant> = HashMap::with_capacity(in_flight);
-        let (mut asked, mut text, mut told) = (0, String::new(), Vec::new());
+        let (mut sent, mut text, mut received) = (0, String::new(), Vec::new());
         while latencies.len() < n {
             text.clear();
-            while begun.len() < in_flight && asked < n {
-                text.extend([before, &self.next.to_string(), behind, "\n"]);
-                begun.insert(self.next, Instant::now());
-                self.next += 1;
-                asked += 1;
+            while begun.len() < in_flight && sent < n {
+                text.extend([before, &self.next_id.to_string(), after, "\n"]);
+                begun.insert(self.next_id, Instant::now());
+                self.next_id += 1;
+                sent += 1;
             }
-            self.said.write_all(text.as_bytes())?;
-            let count = self.heard.read(&mut self.buffer)?;
+            self.stdin.write_all(text.as_bytes())?;
+            let count = self.stdout.read(&mut self.buffer)?;
             if count == 0 {
-                return Err("the server left".into());
+                return Err("the server exited".into());
             }
-            told.extend_from_slice(self.buffer.get(..count).unwrap_or_default());
-            let end = told.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-            for line in told.get(..end).unwrap_or_default().split(|byte| *byte == b'\n') {
-                if let Some(start) = id(line).and_then(|id| begun.remove(&id)) {
+            received.extend_from_slice(self.buffer.get(..count).unwrap_or_default());
+            let end = received.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+            for line in received.get(..end).unwrap_or_default().split(|byte| *byte == b'\n') {
+                if let Some(start) = response_id(line).and_then(|id| begun.remove(&id)) {
                     latencies.push(start.elapsed().as_secs_f64() * 1e6);
                 }
             }
-            told.drain(..end);
+            received.drain(..end);
         }
         Ok(latencies)
     }
 }
 
-/// Whose answer it is, without reading all of it: whoever asks should not be the slow one.
-fn id(line: &[u8]) -> Option<usize> {
+/// The id of a response. Does not parse the JSON, so that the client stays fast.
+fn response_id(line: &[u8]) -> Option<usize> {
     const NAME: &[u8] = b"\"id\":";
-    let at = line.windows(NAME.len()).position(|window| window == NAME)?;
-    let digits = line.get(at + NAME.len()..)?.iter().take_while(|digit| digit.is_ascii_digit());
+    let start = line.windows(NAME.len()).position(|window| window == NAME)?;
+    let digits = line.get(start + NAME.len()..)?.iter().take_while(|digit| digit.is_ascii_digit());
     Some(digits.fold(0, |number, digit| number * 10 + usize::from(digit - b'0')))
 }
 
-impl Drop for Started {
+impl Drop for StdioServer {
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());

@@ -1,5 +1,4 @@
-//! What a call over HTTP costs, against a server that does nothing but read and write JSON; and how long a server takes
-//! to be ready, and what it holds while nobody asks.
+//! Cost of a call over HTTP, compared with a server that only reads and writes JSON; start-up time and idle memory.
 
 use std::path::Path;
 use std::time::Instant;
@@ -9,11 +8,11 @@ use toolroom::catalog::{Catalog, RegisterError};
 use toolroom::tool::{Effect, Risk, ToolSpec};
 
 use crate::Done;
-use crate::lived_in::{folder, grow_old};
+use crate::fixture::{fill_journal, folder};
 use crate::measure::{Bar, Measure, median, report};
-use crate::served::load::{Connection, get, post};
-use crate::served::seen::Seen;
-use crate::served::{Served, asking, key, pin};
+use crate::server_process::load::{Connection, get, post};
+use crate::server_process::samples::Samples;
+use crate::server_process::{ServerProcess, client_runtime, create_key, pin};
 use crate::ticket::Echo;
 
 /// Rounds per figure; odd, so that there is a median round.
@@ -28,21 +27,21 @@ const CALLS_OF_ONE: usize = 2_000;
 
 pub(crate) fn figures() -> Done {
     let measure = Measure::from_arguments();
-    if !measure.wants("rest", "") {
+    if !measure.selects("rest", "") {
         return Ok(());
     }
-    // Inherited by the servers until they are moved.
+    // Server processes inherit it until they are pinned themselves.
     pin(std::process::id(), 1);
     let home = folder()?;
-    grow_old(home.path())?;
-    let key = key(home.path())?;
+    fill_journal(home.path())?;
+    let key = create_key(home.path())?;
     ready(home.path())?;
     calls(home.path(), &key)
 }
 
 /// One trivial tool.
 pub(crate) fn register(catalog: &Catalog) -> Result<(), RegisterError> {
-    let spec = ToolSpec::new("app:say", "Say it again")?;
+    let spec = ToolSpec::new("app:say", "Return the text")?;
     let schema = json!({
         "type": "object",
         "properties": {"text": {"type": "string", "maxLength": 1000}},
@@ -53,23 +52,23 @@ pub(crate) fn register(catalog: &Catalog) -> Result<(), RegisterError> {
     catalog.register(Echo(spec))
 }
 
-/// What the limit answers: it says again what it was told.
-pub(crate) fn say_again(said: &Value) -> Value {
-    json!({"outcome": "done", "result": said.get("arguments")})
+/// The baseline's response: returns the text.
+pub(crate) fn echo_result(request: &Value) -> Value {
+    json!({"outcome": "done", "result": request.get("arguments")})
 }
 
-/// From starting the process until it says that it is ready.
+/// From starting the process until `/readyz` succeeds.
 fn ready(home: &Path) -> Done {
-    let runtime = asking()?;
+    let runtime = client_runtime()?;
     let (mut times, mut memory) = (Vec::new(), Vec::new());
     for _ in 0..STARTS {
         let start = Instant::now();
-        let served = Served::ours("serve", home)?;
+        let server = ServerProcess::toolroom("serve", home)?;
         runtime.block_on(async {
-            Connection::open(served.address).await?.ask(&get(served.address, "/readyz")).await
+            Connection::open(server.address).await?.send(&get(server.address, "/readyz")).await
         })?;
         times.push(start.elapsed().as_secs_f64() * 1e3);
-        memory.push(served.memory()?);
+        memory.push(server.memory()?);
     }
     report("rest", "start_to_ready", median(&mut times), "ms", Bar::floor_and_aim(40.0, 15.0), STARTS);
     report("rest", "memory_idle", median(&mut memory), "MB", Bar::floor_and_aim(40.0, 24.0), STARTS);
@@ -77,26 +76,26 @@ fn ready(home: &Path) -> Done {
 }
 
 fn calls(home: &Path, key: &str) -> Done {
-    let runtime = asking()?;
+    let runtime = client_runtime()?;
     let body = json!({"tool": "app:say", "arguments": {"text": "the quick brown fox"}}).to_string();
-    let bare = Served::ours("bare", home)?;
-    let ours = Served::ours("serve", home)?;
+    let baseline = ServerProcess::toolroom("baseline", home)?;
+    let toolroom = ServerProcess::toolroom("serve", home)?;
     for (connections, n) in [(1, CALLS_OF_ONE), (32, CALLS)] {
-        let mut seen = [Seen::default(), Seen::default()];
+        let mut samples = [Samples::default(), Samples::default()];
         for _ in 0..=ROUNDS {
-            for (server, seen) in [&bare, &ours].into_iter().zip(&mut seen) {
+            for (server, samples) in [&baseline, &toolroom].into_iter().zip(&mut samples) {
                 let request = post(server.address, "/v1/calls", key, &[], &body);
-                seen.round(&runtime, server, std::slice::from_ref(&request), connections, n)?;
+                samples.round(&runtime, server, std::slice::from_ref(&request), connections, n)?;
             }
         }
-        let times_the_limit = seen[1].processor_time() / seen[0].processor_time();
-        for (name, seen) in ["limit", "call"].into_iter().zip(&mut seen) {
-            seen.report("rest", &format!("{name}_by_{connections}"), Bar::NONE);
+        let ratio = samples[1].processor_time() / samples[0].processor_time();
+        for (name, samples) in ["limit", "call"].into_iter().zip(&mut samples) {
+            samples.report("rest", &format!("{name}_by_{connections}"), Bar::NONE);
         }
         let bar = Bar::floor_and_aim(5.0, 2.2);
         let case = format!("processor_time_by_{connections}_against_the_limit");
-        report("rest", &case, times_the_limit, "times", bar, n * ROUNDS);
+        report("rest", &case, ratio, "times", bar, n * ROUNDS);
     }
-    report("rest", "memory_after_calls", ours.memory()?, "MB", Bar::NONE, 1);
+    report("rest", "memory_after_calls", toolroom.memory()?, "MB", Bar::NONE, 1);
     Ok(())
 }

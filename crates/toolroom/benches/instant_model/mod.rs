@@ -1,4 +1,4 @@
-//! A model that answers at once.
+//! A model without latency.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -8,16 +8,16 @@ use toolroom::model::{
     Answer, Block, Model, ModelCallId, ModelError, ModelEvent, ModelRequest, StopReason, Usage,
 };
 
-/// Calls `app:echo` so many times in each of so many turns, and then answers.
+/// Calls `app:echo` `calls` times in each of `turns` turns, then answers.
 pub(crate) struct InstantModel {
     turns: u32,
     calls: u32,
-    asked: AtomicU32,
+    requests: AtomicU32,
 }
 
 impl InstantModel {
     pub(crate) fn new(turns: u32, calls: u32) -> Self {
-        Self { turns, calls, asked: AtomicU32::new(0) }
+        Self { turns, calls, requests: AtomicU32::new(0) }
     }
 }
 
@@ -29,11 +29,11 @@ impl Model for InstantModel {
     fn ask<'a>(
         &'a self,
         _request: &'a ModelRequest,
-        _told: &'a mut (dyn FnMut(ModelEvent) + Send),
+        _on_event: &'a mut (dyn FnMut(ModelEvent) + Send),
         _cancellation: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<Answer, ModelError>> {
-        let asked = self.asked.fetch_add(1, Ordering::Relaxed);
-        let turn = asked % (self.turns + 1);
+        let request = self.requests.fetch_add(1, Ordering::Relaxed);
+        let turn = request % (self.turns + 1);
         let blocks = if turn == self.turns {
             vec![Block::text("said")]
         } else {

@@ -1,8 +1,8 @@
-//! A small harness: warm up, several rounds, the median round; one JSON object per figure on stdout.
+//! A small benchmark harness: warms up, runs several rounds and prints the median as one JSON object per figure.
 //!
-//! Times are better when they are smaller, rates (`/s`) when they are larger. `floor` is what we never ship below,
-//! `aim` what we want; both are absent where a figure only explains another one. Machines differ and are noisy:
-//! compare figures of one run, first of all with those of the bench `limit`.
+//! Lower times and higher rates (`/s`) are better. `floor` is the worst value acceptable for a release, `aim` the goal;
+//! figures that only explain another one have neither. Compare figures of one run only, because machines differ; the
+//! bench `limit` is the baseline.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -12,19 +12,19 @@ use serde_json::{Value, json};
 /// Rounds per figure; odd, so that there is a median round.
 const ROUNDS: usize = 7;
 
-/// How long one round should take: long enough that the clock costs nothing, short enough for many figures.
+/// Duration of a round: long enough to hide the cost of reading the clock.
 const ROUND: Duration = Duration::from_millis(60);
 
-/// Inputs made in advance, so that making them is not measured, and the clock is looked at once for all of them.
+/// Inputs prepared in advance, for one reading of the clock.
 const BATCH: usize = 64;
 
-/// Work that takes longer is measured one by one: its inputs may be too large to hold many of them.
+/// Work that takes longer is timed without batches: its inputs may be large.
 const LONG: Duration = Duration::from_micros(100);
 
-/// First tries, to see whether the work is long.
-const TRIES: usize = 5;
+/// Trial runs that decide whether the work is long.
+const TRIALS: usize = 5;
 
-/// What a figure is held against.
+/// The thresholds of a figure.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Bar {
     floor: Option<f64>,
@@ -32,7 +32,7 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
-    /// Only to look at.
+    /// No thresholds.
     pub(crate) const NONE: Self = Self { floor: None, aim: None };
 
     pub(crate) const fn aim(aim: f64) -> Self {
@@ -44,27 +44,27 @@ impl Bar {
     }
 }
 
-/// Which figures are wanted: those whose `bench/case` contains one of the words behind `cargo bench -- `.
+/// Selects figures whose `bench/case` contains one of the arguments of `cargo bench -- `, or all without arguments.
 pub(crate) struct Measure {
-    wanted: Vec<String>,
+    filters: Vec<String>,
 }
 
 impl Measure {
     pub(crate) fn from_arguments() -> Self {
-        Self { wanted: std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect() }
+        Self { filters: std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect() }
     }
 
-    pub(crate) fn wants(&self, bench: &str, case: &str) -> bool {
+    pub(crate) fn selects(&self, bench: &str, case: &str) -> bool {
         let name = format!("{bench}/{case}");
-        self.wanted.is_empty() || self.wanted.iter().any(|word| name.contains(word))
+        self.filters.is_empty() || self.filters.iter().any(|word| name.contains(word))
     }
 
-    /// The time of one `work`, in microseconds.
+    /// Reports the time of one `work` in microseconds.
     pub(crate) fn time<T>(&self, bench: &str, case: &str, bar: Bar, mut work: impl FnMut() -> T) {
         self.time_each(bench, case, bar, || (), |()| work());
     }
 
-    /// The time of one `work`, in microseconds, without that of making its `input`.
+    /// Reports the time of one `work` in microseconds, without that of its `input`.
     pub(crate) fn time_each<I, T>(
         &self,
         bench: &str,
@@ -73,7 +73,7 @@ impl Measure {
         mut input: impl FnMut() -> I,
         mut work: impl FnMut(I) -> T,
     ) {
-        if !self.wants(bench, case) {
+        if !self.selects(bench, case) {
             return;
         }
         let mut inputs = Vec::with_capacity(BATCH);
@@ -85,7 +85,7 @@ impl Measure {
             }
             start.elapsed()
         };
-        let is_long = (0..TRIES).map(|_| batch(1)).min().is_some_and(|shortest| shortest > LONG);
+        let is_long = (0..TRIALS).map(|_| batch(1)).min().is_some_and(|shortest| shortest > LONG);
         let size = if is_long { 1 } else { BATCH };
         let mut round = |until: Duration| {
             let (mut spent, mut done) = (Duration::ZERO, 0_u32);
@@ -103,17 +103,16 @@ impl Measure {
     }
 }
 
-/// The middle of the values.
 pub(crate) fn median(values: &mut [f64]) -> f64 {
     quantile(values, 0.5)
 }
 
-/// The value below which a share of the values lies; 0 when there are none.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in the slice")]
+/// The value below which `share` of the values lie; 0 if there are none.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index of the slice")]
 pub(crate) fn quantile(values: &mut [f64], share: f64) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
-    let place = (values.len().saturating_sub(1) as f64 * share).round() as usize;
-    values.get(place).copied().unwrap_or_default()
+    let index = (values.len().saturating_sub(1) as f64 * share).round() as usize;
+    values.get(index).copied().unwrap_or_default()
 }
 
 /// Prints one figure.
@@ -124,7 +123,7 @@ pub(crate) fn report(bench: &str, case: &str, value: f64, unit: &str, bar: Bar, 
         figure.extend(bars.into_iter().filter_map(|(name, bar)| Some((name.to_owned(), rounded(bar?)))));
         figure.insert("n".to_owned(), n.into());
     }
-    // A reader that has gone away is no reason to fail.
+    // Ignores a closed pipe.
     drop(writeln!(std::io::stdout(), "{figure}"));
 }
 

@@ -1,4 +1,4 @@
-//! The requests of MetaTool's single-tool set, and how well a selector answers them.
+//! MetaTool's single-tool requests, and how well a selector answers them.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use toolroom::selector::{Selector, ToolCard};
 
-/// How many requests of a tool are learned; the selector is asked the others.
+/// Requests per tool used as examples; the others are evaluated.
 const LEARNED: usize = 20;
 
-/// What people say that asks for no tool.
+/// Messages that need no tool.
 const SMALL_TALK: &[&str] = &[
     "hello",
     "hi there, how are you today?",
@@ -43,33 +43,33 @@ const SMALL_TALK: &[&str] = &[
     "hmm",
 ];
 
-/// Requests and the tool that fits each.
+/// Tools with descriptions, and requests with the right tool.
 pub(crate) struct MetaTool {
     tools: BTreeMap<String, String>,
     requests: Vec<(String, String)>,
 }
 
-/// How many of the requests a selector answers.
+/// Counts of requests by the selector's answer.
 #[derive(Default, Clone, Copy)]
 pub(crate) struct Quality {
-    pub(crate) asked: usize,
+    pub(crate) requests: usize,
     pub(crate) first: usize,
     pub(crate) among_five: usize,
     pub(crate) abstained: usize,
 }
 
 impl Quality {
-    /// A part of the requests in percent.
+    /// `part` in percent of the requests.
     pub(crate) fn percent(&self, part: usize) -> f64 {
-        100.0 * part as f64 / self.asked.max(1) as f64
+        100.0 * part as f64 / self.requests.max(1) as f64
     }
 }
 
-/// Which requests are asked.
+/// Which requests are evaluated.
 #[derive(Clone, Copy)]
 pub(crate) enum Part {
     All,
-    /// The half that nothing was tuned on.
+    /// The half that was not used for tuning.
     HeldOut,
 }
 
@@ -84,12 +84,12 @@ impl MetaTool {
         Selector::new(self.tools.keys().map(|name| self.card(name)))
     }
 
-    pub(crate) fn ask_cold(&self, part: Part) -> Quality {
-        ask(&self.cold(), self.requests.iter().filter(|(request, _)| part.has(request)))
+    pub(crate) fn evaluate_cold(&self, part: Part) -> Quality {
+        evaluate(&self.cold(), self.requests.iter().filter(|(request, _)| part.has(request)))
     }
 
-    /// Some of each tool's requests are learned; the selector is asked the others.
-    pub(crate) fn ask_learned(&self, part: Part) -> Quality {
+    /// Uses some requests of each tool as examples, and evaluates the others.
+    pub(crate) fn evaluate_with_examples(&self, part: Part) -> Quality {
         let mut of_tools: BTreeMap<&str, Vec<&(String, String)>> = BTreeMap::new();
         for request in &self.requests {
             of_tools.entry(&request.1).or_default().push(request);
@@ -106,25 +106,24 @@ impl MetaTool {
         };
         let selector = Selector::new(self.tools.keys().map(card));
         let others = of_tools.values().flat_map(|requests| requests.iter().skip(LEARNED).copied());
-        ask(&selector, others.filter(|(request, _)| part.has(request)))
+        evaluate(&selector, others.filter(|(request, _)| part.has(request)))
     }
 
-    /// What asks for nothing, asked.
-    pub(crate) fn ask_small_talk(&self) -> Quality {
+    pub(crate) fn evaluate_small_talk(&self) -> Quality {
         let talk: Vec<(String, String)> =
             SMALL_TALK.iter().map(|text| ((*text).to_owned(), String::new())).collect();
-        ask(&self.cold(), talk.iter())
+        evaluate(&self.cold(), talk.iter())
     }
 
-    /// The tools in tenths: requests for tools of a tenth are asked where those tools are missing.
-    pub(crate) fn ask_without_the_tool(&self) -> Quality {
+    /// For each tenth of the tools, evaluates their requests with these tools removed.
+    pub(crate) fn evaluate_without_the_tool(&self) -> Quality {
         let mut sum = Quality::default();
         for tenth in 0..10 {
             let missing = |name: &str| hash(name, 2) % 10 == tenth;
-            let there = self.tools.keys().filter(|name| !missing(name)).map(|name| self.card(name));
-            let selector = Selector::new(there);
-            let quality = ask(&selector, self.requests.iter().filter(|(_, tool)| missing(tool)));
-            sum.asked += quality.asked;
+            let remaining = self.tools.keys().filter(|name| !missing(name)).map(|name| self.card(name));
+            let selector = Selector::new(remaining);
+            let quality = evaluate(&selector, self.requests.iter().filter(|(_, tool)| missing(tool)));
+            sum.requests += quality.requests;
             sum.abstained += quality.abstained;
         }
         sum
@@ -145,11 +144,11 @@ impl Part {
     }
 }
 
-fn ask<'a>(selector: &Selector, requests: impl Iterator<Item = &'a (String, String)>) -> Quality {
+fn evaluate<'a>(selector: &Selector, requests: impl Iterator<Item = &'a (String, String)>) -> Quality {
     let mut quality = Quality::default();
     for (request, tool) in requests {
         let ranking = selector.rank(request, 5);
-        quality.asked += 1;
+        quality.requests += 1;
         quality.abstained += usize::from(ranking.abstained);
         quality.first += usize::from(ranking.tools.first().is_some_and(|ranked| ranked.id == *tool));
         quality.among_five += usize::from(ranking.tools.iter().any(|ranked| ranked.id == *tool));
@@ -157,14 +156,14 @@ fn ask<'a>(selector: &Selector, requests: impl Iterator<Item = &'a (String, Stri
     quality
 }
 
-/// The same number for the same text, everywhere (FNV-1a).
+/// A stable hash (FNV-1a).
 fn hash(text: &str, seed: u64) -> u64 {
     let start = 0xcbf2_9ce4_8422_2325 ^ seed;
     let sum = text.bytes().fold(start, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     sum >> 7
 }
 
-/// The rows of a CSV text with two columns, without its heading.
+/// The rows of a CSV text with two columns, without the header.
 fn rows(text: &str) -> Vec<(String, String)> {
     let mut rows = Vec::new();
     let (mut cells, mut cell, mut quoted) = (Vec::new(), String::new(), false);

@@ -1,4 +1,4 @@
-//! The tool that the benches call: it opens a ticket, or rather gives back what it was asked to open.
+//! The tool that the benches call: it has a ticket's parameters and returns its arguments.
 
 use std::future::ready;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use toolroom::BoxFuture;
 use toolroom::call::CallContext;
 use toolroom::tool::{Arguments, Effect, IdError, Risk, Tool, ToolError, ToolOutput, ToolSpec};
 
-/// How many tools a large installation has.
+/// Tools of a large installation.
 pub(crate) const MANY: usize = 1_000;
 
-/// Gives back its arguments.
+/// Returns its arguments.
 pub(crate) struct Echo(pub(crate) ToolSpec);
 
 impl Tool for Echo {
@@ -34,7 +34,7 @@ pub(crate) fn echo(id: &str, effect: Effect) -> Result<Echo, IdError> {
     Ok(Echo(spec.parameters(ticket_schema()).effect(effect).capabilities(&[]).risk(Risk::Low)))
 }
 
-/// Ids as servers with some dozen tools each have them.
+/// Ids of the tools of servers with some dozen tools each.
 pub(crate) fn many_ids() -> Vec<String> {
     let verbs = ["create", "list", "update", "delete", "search"];
     let nouns =
@@ -84,7 +84,7 @@ pub(crate) fn ticket_schema() -> Value {
     })
 }
 
-/// Some 450 bytes that fit [`ticket_schema`].
+/// About 450 bytes, valid for [`ticket_schema`].
 pub(crate) fn ticket() -> Value {
     json!({
         "customer": "C-204817",

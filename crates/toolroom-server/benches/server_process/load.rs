@@ -1,4 +1,4 @@
-//! Somebody who asks over and over, on connections that stay open.
+//! An HTTP load generator on keep-alive connections.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -7,10 +7,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 
-/// Larger than any answer here.
+/// Larger than any response.
 const BUFFER: usize = 16 * 1024;
 
-/// The bytes of a request with a body of JSON.
+/// The bytes of a POST request with a JSON body.
 pub(crate) fn post(
     server: SocketAddr,
     path: &str,
@@ -27,13 +27,14 @@ pub(crate) fn post(
     .into_bytes()
 }
 
-/// The bytes of a request for a page.
+/// The bytes of a GET request.
 pub(crate) fn get(server: SocketAddr, path: &str) -> Vec<u8> {
     format!("GET {path} HTTP/1.1\r\nhost: {server}\r\n\r\n").into_bytes()
 }
 
-/// Asks `n` times over so many connections, over each the same: these in turn. Says how long each answer took, in microseconds.
-pub(crate) fn storm(
+/// Sends `n` requests over concurrent connections, and returns the latencies in microseconds. Each connection repeats one of
+/// `requests`.
+pub(crate) fn send_all(
     runtime: &Runtime,
     server: SocketAddr,
     requests: &[Vec<u8>],
@@ -43,7 +44,7 @@ pub(crate) fn storm(
     runtime.block_on(async {
         let requests = requests.iter().cycle().take(connections);
         let callers: Vec<_> = requests
-            .map(|request| tokio::spawn(ask_repeatedly(server, request.clone(), n / connections)))
+            .map(|request| tokio::spawn(send_repeatedly(server, request.clone(), n / connections)))
             .collect();
         let mut latencies = Vec::with_capacity(n);
         for caller in callers {
@@ -53,12 +54,12 @@ pub(crate) fn storm(
     })
 }
 
-async fn ask_repeatedly(server: SocketAddr, request: Vec<u8>, times: usize) -> Result<Vec<f64>, String> {
+async fn send_repeatedly(server: SocketAddr, request: Vec<u8>, times: usize) -> Result<Vec<f64>, String> {
     let mut connection = Connection::open(server).await?;
     let mut latencies = Vec::with_capacity(times);
     for _ in 0..times {
         let start = Instant::now();
-        connection.ask(&request).await?;
+        connection.send(&request).await?;
         latencies.push(start.elapsed().as_secs_f64() * 1e6);
     }
     Ok(latencies)
@@ -68,7 +69,7 @@ async fn ask_repeatedly(server: SocketAddr, request: Vec<u8>, times: usize) -> R
 pub(crate) struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
-    /// How much of the buffer is the last answer.
+    /// Length of the last response in the buffer.
     filled: usize,
 }
 
@@ -79,29 +80,29 @@ impl Connection {
         Ok(Self { stream, buffer: vec![0; BUFFER], filled: 0 })
     }
 
-    /// Sends a request and reads the whole answer, which has to be one of success.
-    pub(crate) async fn ask(&mut self, request: &[u8]) -> Result<(), String> {
+    /// Sends a request and reads the whole response. Fails unless its status is 20x.
+    pub(crate) async fn send(&mut self, request: &[u8]) -> Result<(), String> {
         self.stream.write_all(request).await.map_err(|error| error.to_string())?;
         self.filled = 0;
         loop {
             let room = self.buffer.get_mut(self.filled..).filter(|room| !room.is_empty());
-            let room = room.ok_or("the answer is longer than expected")?;
+            let room = room.ok_or("the response is longer than the buffer")?;
             let read = self.stream.read(room).await.map_err(|error| error.to_string())?;
             if read == 0 {
-                return Err("the server hung up".to_owned());
+                return Err("the server closed the connection".to_owned());
             }
             self.filled += read;
-            let answer = self.buffer.get(..self.filled).unwrap_or_default();
-            if let Some(head) = answer.windows(4).position(|window| window == b"\r\n\r\n") {
-                let text = String::from_utf8_lossy(answer);
+            let response = self.buffer.get(..self.filled).unwrap_or_default();
+            if let Some(head) = response.windows(4).position(|window| window == b"\r\n\r\n") {
+                let text = String::from_utf8_lossy(response);
                 if !text.starts_with("HTTP/1.1 20") {
-                    return Err(format!("it answered {text}"));
+                    return Err(format!("unexpected response: {text}"));
                 }
-                // What says nothing has no length.
+                // A response without a body has no length.
                 let length = match header(&text, "content-length") {
                     None if text.starts_with("HTTP/1.1 202") => 0,
                     length => {
-                        length.and_then(|length| length.parse().ok()).ok_or("an answer without a length")?
+                        length.and_then(|length| length.parse().ok()).ok_or("a response without a length")?
                     }
                 };
                 if self.filled >= head + 4 + length {
@@ -111,16 +112,16 @@ impl Connection {
         }
     }
 
-    /// The last answer.
-    pub(crate) fn answer(&self) -> String {
+    /// The last response.
+    pub(crate) fn response(&self) -> String {
         String::from_utf8_lossy(self.buffer.get(..self.filled).unwrap_or_default()).into_owned()
     }
 }
 
-/// What the head of an answer says under this name.
-pub(crate) fn header<'a>(answer: &'a str, wanted: &str) -> Option<&'a str> {
-    answer.lines().take_while(|line| !line.is_empty()).find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case(wanted).then_some(value.trim())
+/// The value of a response header.
+pub(crate) fn header<'a>(response: &'a str, name: &str) -> Option<&'a str> {
+    response.lines().take_while(|line| !line.is_empty()).find_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        key.eq_ignore_ascii_case(name).then_some(value.trim())
     })
 }

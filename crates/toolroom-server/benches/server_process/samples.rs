@@ -1,4 +1,4 @@
-//! What came of the rounds with one server.
+//! Measurements of one server.
 
 use std::error::Error;
 use std::thread;
@@ -6,19 +6,19 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
 
-use super::Served;
-use super::load::storm;
+use super::ServerProcess;
+use super::load::send_all;
 use crate::Done;
 use crate::measure::{Bar, median, quantile, report};
 
-/// Longer than anything waits to be written.
-const QUIET: Duration = Duration::from_millis(250);
+/// Longer than any delayed write.
+const IDLE_INTERVAL: Duration = Duration::from_millis(250);
 
-/// How often that is looked for.
-const LOOKS: usize = 100;
+/// Attempts to see the server idle.
+const IDLE_CHECKS: usize = 100;
 
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct Samples {
     is_warm: bool,
     calls: usize,
     rates: Vec<f64>,
@@ -26,38 +26,40 @@ pub(crate) struct Seen {
     processor: f64,
 }
 
-/// What was spent once nothing more is done: rows and lines of log may be written when everybody has been answered.
-fn at_rest(processor_time: impl Fn() -> Result<f64, Box<dyn Error>>) -> Result<f64, Box<dyn Error>> {
+/// The processor time once the server is idle: it may write rows and log lines after its last response.
+fn processor_time_when_idle(
+    processor_time: impl Fn() -> Result<f64, Box<dyn Error>>,
+) -> Result<f64, Box<dyn Error>> {
     let mut spent = processor_time()?;
-    for _ in 0..LOOKS {
-        thread::sleep(QUIET);
+    for _ in 0..IDLE_CHECKS {
+        thread::sleep(IDLE_INTERVAL);
         let now = processor_time()?;
         if now <= spent {
             return Ok(now);
         }
         spent = now;
     }
-    Err("the server does not come to rest".into())
+    Err("the server does not become idle".into())
 }
 
-impl Seen {
-    /// Asks `n` times over HTTP.
+impl Samples {
+    /// Measures a round of `n` requests over HTTP.
     pub(crate) fn round(
         &mut self,
         runtime: &Runtime,
-        server: &Served,
+        server: &ServerProcess,
         requests: &[Vec<u8>],
         connections: usize,
         n: usize,
     ) -> Done {
-        self.watch(
+        self.measure(
             || server.processor_time(),
-            || Ok(storm(runtime, server.address, requests, connections, n)?),
+            || Ok(send_all(runtime, server.address, requests, connections, n)?),
         )
     }
 
-    /// Watches one round; the first one fills caches, and does not count.
-    pub(crate) fn watch(
+    /// Measures one round. The first fills caches and is discarded.
+    pub(crate) fn measure(
         &mut self,
         processor_time: impl Fn() -> Result<f64, Box<dyn Error>>,
         round: impl FnOnce() -> Result<Vec<f64>, Box<dyn Error>>,
@@ -66,7 +68,7 @@ impl Seen {
         let start = Instant::now();
         let latencies = round()?;
         let spent = start.elapsed().as_secs_f64();
-        let after = at_rest(processor_time)?;
+        let after = processor_time_when_idle(processor_time)?;
         if std::mem::replace(&mut self.is_warm, true) {
             self.calls += latencies.len();
             self.rates.push(latencies.len() as f64 / spent);
@@ -76,7 +78,7 @@ impl Seen {
         Ok(())
     }
 
-    /// Of one call, in microseconds.
+    /// Mean processor time of a call, in microseconds.
     pub(crate) fn processor_time(&self) -> f64 {
         self.processor / self.calls as f64
     }
@@ -86,7 +88,7 @@ impl Seen {
         median(&mut self.rates)
     }
 
-    /// Prints all of it; the bar is that of the processor time.
+    /// Prints all figures. The thresholds apply to the processor time.
     pub(crate) fn report(&mut self, bench: &str, case: &str, bar: Bar) {
         let all = self.calls;
         report(bench, case, self.rate(), "/s", Bar::NONE, all);

@@ -1,4 +1,4 @@
-//! A run that goes on and on: what a loop writes after every answer of its model.
+//! Endless runs: what the agent loop writes after each model response.
 
 use std::sync::Arc;
 
@@ -13,35 +13,35 @@ use toolroom::policy::Provenance;
 use toolroom::scope::Scope;
 use toolroom_store::Store;
 
-/// About as long as many answers are.
-const WORDS: &str =
+/// A message of typical length.
+const TEXT: &str =
     "It is cloudy in Bergen, with 7 degrees and rain from the west; take an umbrella with you today.";
 
-/// One run and what was said in it so far; it begins with the first step.
-pub(crate) struct Talk {
+/// One run and its number of steps; the first step begins it.
+pub(crate) struct RunSteps {
     store: Store,
     state: Mutex<Option<(Run, u64)>>,
 }
 
-impl Talk {
+impl RunSteps {
     pub(crate) fn new(store: Store) -> Self {
         Self { store, state: Mutex::new(None) }
     }
 
-    /// A run of its own over the same database.
-    pub(crate) fn another(&self) -> Self {
+    /// Another run in the same database.
+    pub(crate) fn for_another_caller(&self) -> Self {
         Self::new(self.store.clone())
     }
 
-    /// Two entries, three events, one paid answer.
+    /// Writes two entries, three events and one usage row.
     pub(crate) async fn step(&self) -> Result<(), String> {
         let mut state = self.state.lock().await;
         let (run, steps) = match state.take() {
             Some((run, steps)) => (run, steps),
             None => (self.begin().await?, 0),
         };
-        let entries = (1..=2).map(|place| entry(&run, 2 * steps + place)).collect();
-        let events = (0..3).map(|place| event(3 * steps + place)).collect();
+        let entries = (1..=2).map(|n| entry(&run, 2 * steps + n)).collect();
+        let events = (0..3).map(|n| event(3 * steps + n)).collect();
         let step =
             RunStep { run: run.clone(), entries, events, usage: vec![usage(&run)], requests: Vec::new() };
         self.store.step(step).await.map_err(|error| error.to_string())?;
@@ -50,7 +50,7 @@ impl Talk {
     }
 
     async fn begin(&self) -> Result<Run, String> {
-        let (conversation, run) = opening();
+        let (conversation, run) = new_run();
         let entries = vec![entry(&run, 0)];
         let begin = BeginRun { run: run.clone(), conversation, entries };
         self.store.begin_run(begin).await.map_err(|error| error.to_string())?;
@@ -58,7 +58,7 @@ impl Talk {
     }
 }
 
-fn opening() -> (Conversation, Run) {
+fn new_run() -> (Conversation, Run) {
     let now = SystemClock.now();
     let conversation = Conversation {
         id: ConversationId::fresh(&SystemClock),
@@ -94,7 +94,7 @@ fn opening() -> (Conversation, Run) {
 }
 
 fn entry(run: &Run, seq: u64) -> ConversationEntry {
-    let content = Content::Message(Arc::new(Message::user(WORDS)));
+    let content = Content::Message(Arc::new(Message::user(TEXT)));
     ConversationEntry { seq, run: run.id.clone(), at: SystemClock.now(), content }
 }
 
