@@ -213,7 +213,7 @@ fn what_passes_by_itself_is_asked_again_and_what_does_not_is_told_on_every_wire(
         let refused = lab.run(&["chat", &word("who")]).ended(1);
         assert!(refused.out.is_empty() && refused.err.contains(&word("who")), "{wire:?}: {refused:?}");
         assert!(
-            refused.err.contains("hint: check the API key: `toolroom models` says"),
+            refused.err.contains("hint: check the API key: `toolroom models` shows where it comes from"),
             "{wire:?}: {refused:?}"
         );
         let refused = lab.run(&["chat", "--continue", &word("who"), "--json"]).ended(1).json();

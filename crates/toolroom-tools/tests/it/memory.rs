@@ -318,7 +318,7 @@ async fn a_full_memory_says_so_and_can_still_be_corrected() {
     let one_more = json!({"key": "one more", "content": "c"});
     let (kind, error, hint) = house.failed(&anna(), "memory_store", one_more.clone()).await;
     assert_eq!(kind, ErrorKind::Tool);
-    assert!(error.contains("no more than 1000") && hint.contains("memory_forget"), "{error}; {hint}");
+    assert!(error.contains("the limit is 1000") && hint.contains("memory_forget"), "{error}; {hint}");
     house.done(&anna(), "memory_store", json!({"key": "key 7", "content": "corrected"})).await;
     house.done(&Scope::user("local", "ben"), "memory_store", one_more.clone()).await;
     house.done(&anna(), "memory_forget", json!({"key": "key 8"})).await;
