@@ -3,7 +3,7 @@
 use super::responder::Responder;
 use super::sealed::SealedRequest;
 use crate::call::Denial;
-use crate::ledger::{Answer, Answerer, CallId, DecideError, SealError};
+use crate::ledger::{Answer, Answerer, CallId, DecideError, QuestionState, SealError};
 use crate::scope::Scope;
 use crate::tool::{Arguments, ToolError};
 use crate::toolroom::Toolroom;
@@ -59,7 +59,13 @@ impl Toolroom {
     pub async fn edit(&self, edit: EditRequest) -> Result<Edited, EditError> {
         self.check_responder(&edit.by, &edit.scope, &edit.call, Answer::Edit).await?;
         let question = self.question(&edit.scope, &edit.call).await?;
-        let sealed = SealedRequest::open(self, &question)?.ok_or(EditError::NotKept)?;
+        let Some(sealed) = SealedRequest::open(self, &question)? else {
+            // The request is deleted when the question is closed.
+            return Err(match question.state {
+                QuestionState::Waiting => EditError::NotKept,
+                _ => DecideError::NotWaiting(edit.call).into(),
+            });
+        };
         let mut request = sealed.into_request(&question.record).arguments(edit.arguments.clone());
         // The model's id stays with the replaced call, which refers to this one.
         request.model_call = None;

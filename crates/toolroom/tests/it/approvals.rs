@@ -479,6 +479,17 @@ async fn an_edit_is_a_call_of_its_own_through_the_same_checks() {
     assert_eq!(desk.ran(), 1);
 }
 
+#[tokio::test]
+async fn an_edit_of_a_closed_question_is_refused_as_closed() {
+    let desk = Desk::new();
+    for answer in [Answer::No, Answer::Stop] {
+        let call = desk.parked().await;
+        desk.answer_as(&call, answer, Responder::Approver).await.unwrap();
+        let edit = desk.room.edit(edited(&call, Responder::Approver, json!({"text": "bye"}))).await;
+        assert!(matches!(edit, Err(EditError::Decide(DecideError::NotWaiting(_)))), "{answer:?}: {edit:?}");
+    }
+}
+
 fn made_by(caller: &str) -> CallRequest {
     CallRequest { caller: Some(caller.into()), ..request() }
 }

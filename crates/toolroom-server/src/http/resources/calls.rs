@@ -269,7 +269,7 @@ async fn cancel(
         CallStatus::Begun => {
             format!("`{id}` does not run on this server, or belongs to a run; cancel the run")
         }
-        CallStatus::Pending => format!("`{id}` is not running: it waits for an answer"),
+        CallStatus::Pending => format!("`{id}` is not running: it waits for an answer, or to be resumed"),
         status => format!("`{id}` has ended: {status}"),
     }))
 }
